@@ -1,0 +1,60 @@
+"""What can go wrong, each with the exit code the command line promises.
+
+Messages name policy paths, columns and counts. They never hold a cell value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing to change: where it stands (a policy path or a column) and what is wrong."""
+
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+class SparkanonError(Exception):
+    """Base of every error that sparkanon raises on purpose."""
+
+    exit_code = 1
+
+    def __init__(self, problems: str | Problem | Iterable[Problem]) -> None:
+        if isinstance(problems, str):
+            problems = Problem("", problems)
+        if isinstance(problems, Problem):
+            problems = (problems,)
+        self.problems: tuple[Problem, ...] = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class PolicyError(SparkanonError):
+    """The policy is wrong by itself: unknown keys, impossible values, bad YAML."""
+
+    exit_code = 2
+
+
+class InputError(SparkanonError):
+    """The table and the policy do not fit, or the table cannot be read."""
+
+    exit_code = 2
+
+
+class GateError(SparkanonError):
+    """A gate stopped the publication; whatever was published before still stands."""
+
+    exit_code = 3
+
+
+class VerificationError(GateError):
+    """The staged table does not keep a promise, so it was thrown away."""
+
+
+class KernelError(SparkanonError):
+    """A kernel failed on an executor; the cause is named by type and place only."""

@@ -1,0 +1,27 @@
+"""The contract of a grouping: who stands together."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from sparkanon.numeric.points import Points
+from sparkanon.numeric.records import Labels
+
+
+@runtime_checkable
+class Grouping(Protocol):
+    """Partitions the records of a block into groups of k to 2k-1 (fewer than 2k: one group).
+
+    `block_rows` is the largest block the method serves well; the engine cuts blocks to it.
+    """
+
+    key: ClassVar[str]
+    title: ClassVar[str]
+    source: ClassVar[str]
+    block_rows: ClassVar[int]
+
+    def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
+        """Label every record with its group, 0 to groups-1; needs n >= k >= 2."""
+        ...

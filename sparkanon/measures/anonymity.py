@@ -1,0 +1,71 @@
+"""Sizes of classes, told without telling about a class smaller than k."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class SizeBucket:
+    """How many classes have a size of `low` to `high`, and how many records they hold."""
+
+    low: int
+    high: int
+    classes: int
+    records: int
+
+
+@dataclass(frozen=True)
+class ClassSizes:
+    """The exact smallest class and a histogram whose cells under k are merged into one."""
+
+    k: int
+    smallest: int
+    classes: int
+    records: int
+    buckets: tuple[SizeBucket, ...]
+
+    @property
+    def below_k(self) -> int:
+        """Records in classes smaller than k."""
+        return sum(bucket.records for bucket in self.buckets if bucket.high < self.k)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "classes": self.classes,
+            "records": self.records,
+            "smallest": self.smallest,
+            "histogram": [asdict(bucket) for bucket in self.buckets],
+        }
+
+
+def bucket_of(size: int, k: int) -> tuple[int, int]:
+    """Sizes under k make one bucket, k..4k one each (at most 200), then powers of two."""
+    if size < k:
+        return 1, k - 1
+    single = min(4 * k, k + 200)
+    if size < single:
+        return size, size
+    low = single
+    while size >= 2 * low:
+        low *= 2
+    return low, 2 * low - 1
+
+
+def class_sizes(k: int, counts: Iterable[tuple[int, int]]) -> ClassSizes:
+    """From pairs (size, number of classes of that size)."""
+    sizes = sorted(counts)
+    buckets: dict[tuple[int, int], tuple[int, int]] = {}
+    for size, classes in sizes:
+        at = bucket_of(size, k)
+        seen_classes, seen_records = buckets.get(at, (0, 0))
+        buckets[at] = (seen_classes + classes, seen_records + size * classes)
+    return ClassSizes(
+        k=k,
+        smallest=sizes[0][0] if sizes else 0,
+        classes=sum(classes for _, classes in sizes),
+        records=sum(size * classes for size, classes in sizes),
+        buckets=tuple(SizeBucket(*at, *held) for at, held in sorted(buckets.items())),
+    )

@@ -1,0 +1,43 @@
+"""Coordinates of the records of one block, and the distance that belongs to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparkanon.numeric.records import Bools, Floats
+
+
+@dataclass(frozen=True)
+class Points:
+    """`n` records in `d` coordinates; a distance is a sum over the coordinates.
+
+    Attributes
+    ----------
+    values : float64 array of shape (d, n), C-contiguous
+        One row a coordinate, so kernels scan a coordinate at a time. Always finite.
+    caps : float64 array of shape (d,), or None
+        None: squared Euclidean, sum of (x - y)^2. Otherwise capped Manhattan, sum of
+        min(|x - y|, cap): a numeric column of Gower is scaled to 0..cap, a null stands at
+        2 * cap, and a category is code * cap, so that two different ones are always `cap` apart.
+    codes : bool array of shape (d,)
+        Which coordinates are category codes (their centre is a mode, not a mean).
+    """
+
+    values: Floats
+    caps: Floats | None
+    codes: Bools
+
+    @classmethod
+    def euclidean(cls, values: Floats) -> Points:
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        return cls(values=values, caps=None, codes=np.zeros(len(values), dtype=np.bool_))
+
+    @property
+    def n(self) -> int:
+        return int(self.values.shape[1])
+
+    @property
+    def d(self) -> int:
+        return int(self.values.shape[0])

@@ -1,0 +1,96 @@
+"""One explicit registry for each axis: a tuple of specs in, a checked lookup out."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Protocol, dataclass_transform
+
+from pydantic import ConfigDict, TypeAdapter
+from pydantic.dataclasses import dataclass as pydantic_dataclass
+
+from sparkanon.errors import PolicyError, Problem
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def spec[C](cls: type[C]) -> type[C]:
+    """Make a class a method spec: frozen, keyword-only, checked, unknown parameters refused."""
+    config = ConfigDict(extra="forbid", strict=True)
+    make: Callable[[type[C]], Any] = pydantic_dataclass(frozen=True, kw_only=True, config=config)
+    made: type[C] = make(cls)
+    return made
+
+
+class Spec(Protocol):
+    """What every entry of every axis says about itself."""
+
+    key: ClassVar[str]
+    title: ClassVar[str]
+    source: ClassVar[str]
+
+
+class Registry[T: Spec]:
+    """The methods of one axis by key; unknown keys are answered with the nearest ones."""
+
+    def __init__(self, axis: str, specs: tuple[type[T], ...]) -> None:
+        self.axis = axis
+        self._by_key: dict[str, type[T]] = {}
+        for item in specs:
+            if item.key in self._by_key:
+                raise ValueError(f"{axis} '{item.key}' is registered twice")
+            self._by_key[item.key] = item
+
+    def __iter__(self) -> Iterator[type[T]]:
+        return iter(self._by_key.values())
+
+    def keys(self) -> tuple[str, ...]:
+        return tuple(self._by_key)
+
+    def get(self, key: str) -> type[T]:
+        """The spec class registered under `key`."""
+        if key not in self._by_key:
+            raise PolicyError(unknown(self.axis, key, self.keys()))
+        return self._by_key[key]
+
+    def build(self, config: str | Mapping[str, Any]) -> T:
+        """A spec from what a policy says: its name, or a mapping with `name` and parameters."""
+        if isinstance(config, str):
+            config = {"name": config}
+        parameters = {name: value for name, value in config.items() if name != "name"}
+        return TypeAdapter(self.get(str(config.get("name")))).validate_python(parameters)
+
+    def config(self, item: T) -> dict[str, Any]:
+        """The inverse of `build`: what a policy would say to get this spec."""
+        fields = dataclasses.fields(item)  # type: ignore[arg-type]
+        return {"name": item.key} | {f.name: getattr(item, f.name) for f in fields}
+
+    def schema(self) -> list[dict[str, Any]]:
+        """JSON schema of the choices: a bare name, or a mapping with that name and parameters."""
+        choices: list[dict[str, Any]] = [{"enum": list(self.keys())}]
+        for item in self:
+            described = dict(TypeAdapter(item).json_schema())
+            named = {"name": {"const": item.key, "description": item.title}}
+            described["properties"] = named | described.get("properties", {})
+            described["required"] = ["name", *described.get("required", [])]
+            choices.append(described)
+        return choices
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Key, title, source and parameters of every entry, for people and schedulers."""
+        return [
+            {
+                "key": item.key,
+                "title": item.title,
+                "source": item.source,
+                "parameters": TypeAdapter(item).json_schema().get("properties", {}),
+            }
+            for item in self
+        ]
+
+
+def unknown(what: str, name: str, choices: tuple[str, ...]) -> Problem:
+    """The problem of a name nobody knows, with the nearest known ones."""
+    near = difflib.get_close_matches(name, choices, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    return Problem("", f"unknown {what} '{name}'; {hint}choose from {', '.join(choices)}")

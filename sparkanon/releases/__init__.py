@@ -1,0 +1,10 @@
+"""5 WHAT IS PUBLISHED: the values of a group. One file a release, one line here."""
+
+from sparkanon.registry import Registry
+from sparkanon.releases.base import NewValues, Published, Release, TakenFrom
+from sparkanon.releases.centroid import Centroid
+from sparkanon.releases.permute import Permute
+
+RELEASES: Registry[Release] = Registry("release", (Centroid, Permute))
+
+__all__ = ["RELEASES", "NewValues", "Published", "Release", "TakenFrom"]

@@ -1,0 +1,55 @@
+"""The contract of a release: what is published for a group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from sparkanon.errors import Problem
+from sparkanon.numeric.records import Bools, Floats, Labels, Records, Scale
+
+
+@dataclass(frozen=True)
+class NewValues:
+    """A column gets computed values; the engine turns them back into the column's own type."""
+
+    values: Floats
+    null: Bools
+
+
+@dataclass(frozen=True)
+class TakenFrom:
+    """A column gets the cells of other records, exactly as they are: record i takes row[i]."""
+
+    rows: npt.NDArray[np.int64]
+
+
+Published = NewValues | TakenFrom
+
+
+@runtime_checkable
+class Release(Protocol):
+    """Values for each group. `draws` tells how k is verified on the staged table.
+
+    None: every published combination must occur k times. Otherwise the blocks of columns whose
+    values are drawn, as a unit, from a group of at least k records.
+    """
+
+    key: ClassVar[str]
+    title: ClassVar[str]
+    source: ClassVar[str]
+    scales: ClassVar[frozenset[Scale]]
+
+    def problems(self, quasi: Sequence[str]) -> list[Problem]: ...
+
+    def draws(self, quasi: Sequence[str]) -> tuple[tuple[str, ...], ...] | None: ...
+
+    def publish(
+        self, records: Records, labels: Labels, rng: np.random.Generator
+    ) -> tuple[Published, ...]:
+        """One entry for each column of `records`, in their order."""
+        ...

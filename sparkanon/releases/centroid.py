@@ -1,0 +1,89 @@
+"""Microaggregation: every record of a group gets the group's centre."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sparkanon.errors import Problem
+from sparkanon.numeric.records import Column, Floats, Labels, Records, Scale
+from sparkanon.registry import spec
+from sparkanon.releases.base import NewValues, Published
+
+
+@spec
+class Centroid:
+    """Mean of numeric columns, lower median of ordinal ones, mode of nominal ones.
+
+    Where at least half of a group is null in a column, its centre is null; otherwise the centre
+    is that of the values present. Ties between categories go to the first in sorted order.
+    """
+
+    key: ClassVar[str] = "centroid"
+    title: ClassVar[str] = "the group's mean, median or mode for each of its records"
+    source: ClassVar[str] = "SURVEY 2.2"
+    scales: ClassVar[frozenset[Scale]] = frozenset(Scale)
+
+    def problems(self, quasi: Sequence[str]) -> list[Problem]:
+        return []
+
+    def draws(self, quasi: Sequence[str]) -> tuple[tuple[str, ...], ...] | None:
+        return None
+
+    def publish(
+        self, records: Records, labels: Labels, rng: np.random.Generator
+    ) -> tuple[Published, ...]:
+        groups = int(labels.max()) + 1
+        return tuple(_centre_of(column, labels, groups) for column in records)
+
+
+def _centre_of(column: Column, labels: Labels, groups: int) -> NewValues:
+    if not column.null.any():
+        centre = _CENTRES[column.scale](column.values, labels, groups)
+        return NewValues(centre[labels], column.null)
+    present = ~column.null
+    sizes = np.bincount(labels, minlength=groups)
+    filled = np.bincount(labels[present], minlength=groups)
+    is_null = 2 * filled <= sizes
+    centre = _CENTRES[column.scale](column.values[present], labels[present], groups)
+    return NewValues(np.where(is_null, 0.0, centre)[labels], is_null[labels])
+
+
+def mean(values: Floats, labels: Labels, groups: int) -> Floats:
+    """Group means, taken around each group's first value so that constants stay exact."""
+    sizes = np.bincount(labels, minlength=groups)
+    first = np.zeros(groups)
+    first[labels[::-1]] = values[::-1]
+    shifts = np.bincount(labels, weights=values - first[labels], minlength=groups)
+    return np.asarray(first + shifts / np.maximum(sizes, 1))
+
+
+def lower_median(values: Floats, labels: Labels, groups: int) -> Floats:
+    """The value at position (size - 1) // 2 of each sorted group: always one that occurs."""
+    order = np.lexsort((values, labels))
+    sizes = np.bincount(labels, minlength=groups)
+    starts = np.cumsum(sizes) - sizes
+    middle = np.minimum(starts + (np.maximum(sizes, 1) - 1) // 2, max(len(values) - 1, 0))
+    return values[order][middle] if len(values) else np.zeros(groups)
+
+
+def mode(values: Floats, labels: Labels, groups: int) -> Floats:
+    """The most frequent value of each group, the lowest of them on a tie."""
+    codes: npt.NDArray[np.int64] = values.astype(np.int64)
+    width = int(codes.max(initial=0)) + 1
+    pairs, counts = np.unique(labels.astype(np.int64) * width + codes, return_counts=True)
+    best = np.zeros(groups)
+    # ascending by count and then by descending code, so the last write is the winner
+    order = np.lexsort((-(pairs % width), counts))
+    best[pairs[order] // width] = pairs[order] % width
+    return best
+
+
+_CENTRES: dict[Scale, Callable[[Floats, Labels, int], Floats]] = {
+    Scale.NUMERIC: mean,
+    Scale.ORDINAL: lower_median,
+    Scale.NOMINAL: mode,
+}

@@ -1,0 +1,79 @@
+"""z-scored Euclidean distance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from sparkanon.errors import Problem
+from sparkanon.numeric.points import Points
+from sparkanon.numeric.records import Records, Scale
+from sparkanon.numeric.statistics import ColumnStatistics
+from sparkanon.registry import spec
+from sparkanon.spaces.base import FittedSpace, weight_problems
+
+# Two values drawn at random are E(z1 - z2)^2 = 2 apart: a null is as far from any value.
+NULL_STEP = float(np.sqrt(2.0))
+
+
+@spec
+class Euclidean:
+    """Every column is centred and divided by its standard deviation, so that all count alike.
+
+    A column with nulls gets a second coordinate that is sqrt(2) for a null and 0 otherwise; the
+    null itself stands at the mean. Constant columns do not count.
+    """
+
+    key: ClassVar[str] = "euclidean"
+    title: ClassVar[str] = "z-scored Euclidean distance (numeric, ordinal, date, boolean)"
+    source: ClassVar[str] = "SURVEY 2.2 and 4"
+    scales: ClassVar[frozenset[Scale]] = frozenset({Scale.NUMERIC, Scale.ORDINAL})
+
+    weights: dict[str, Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]] = Field(
+        default_factory=dict, description="How much a column counts; 1 where it is not named."
+    )
+
+    def problems(self, quasi: Sequence[str]) -> list[Problem]:
+        return weight_problems(self.weights, quasi)
+
+    def fit(self, statistics: Sequence[ColumnStatistics]) -> FittedSpace:
+        return FittedEuclidean(
+            centres={s.name: s.steady_mean() for s in statistics},
+            factors={
+                s.name: float(np.sqrt(self.weights.get(s.name, 1.0))) / s.steady_sd()
+                if s.steady_sd() > 0
+                else 0.0
+                for s in statistics
+            },
+            null_steps={
+                s.name: float(np.sqrt(self.weights.get(s.name, 1.0))) * NULL_STEP
+                for s in statistics
+                if s.nulls
+            },
+        )
+
+
+@dataclass(frozen=True)
+class FittedEuclidean:
+    """Centres, factors (weight over sd) and the step of a null, by column."""
+
+    centres: Mapping[str, float]
+    factors: Mapping[str, float]
+    null_steps: Mapping[str, float]
+
+    @property
+    def units(self) -> Mapping[str, float]:
+        return {name: 1.0 / f if f > 0 else 0.0 for name, f in self.factors.items()}
+
+    def points(self, records: Records) -> Points:
+        rows = []
+        for column in records:
+            centred = (column.values - self.centres[column.name]) * self.factors[column.name]
+            rows.append(np.where(column.null, 0.0, centred))
+            if column.name in self.null_steps:
+                rows.append(column.null * self.null_steps[column.name])
+        return Points.euclidean(np.stack(rows))

@@ -1,0 +1,80 @@
+"""Gower's dissimilarity for mixed types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from sparkanon.errors import Problem
+from sparkanon.numeric.points import Points
+from sparkanon.numeric.records import Records, Scale
+from sparkanon.numeric.statistics import ColumnStatistics
+from sparkanon.registry import spec
+from sparkanon.spaces.base import FittedSpace, weight_problems
+
+
+@spec
+class Gower:
+    """Mean over the columns of |x - y| / range, or of [x != y] for nominal ones.
+
+    Under the null policy `own_category` a null is a value of its own: 0 from another null and 1
+    from everything else. Under the other policies no null is left, so none has to be left out.
+    """
+
+    key: ClassVar[str] = "gower"
+    title: ClassVar[str] = "Gower dissimilarity (all types, mixed)"
+    source: ClassVar[str] = "PKA section 4, formula (1)"
+    scales: ClassVar[frozenset[Scale]] = frozenset(Scale)
+
+    weights: dict[str, Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]] = Field(
+        default_factory=dict, description="How much a column counts; 1 where it is not named."
+    )
+
+    def problems(self, quasi: Sequence[str]) -> list[Problem]:
+        return weight_problems(self.weights, quasi)
+
+    def fit(self, statistics: Sequence[ColumnStatistics]) -> FittedSpace:
+        weights = {s.name: self.weights.get(s.name, 1.0) for s in statistics}
+        total = sum(weights.values())
+        return FittedGower(
+            caps={name: weight / total for name, weight in weights.items()},
+            lows={s.name: s.low for s in statistics},
+            spreads={s.name: s.spread for s in statistics},
+        )
+
+
+@dataclass(frozen=True)
+class FittedGower:
+    """The share of each column in the mean, and the range that scales it to 0..1."""
+
+    caps: Mapping[str, float]
+    lows: Mapping[str, float]
+    spreads: Mapping[str, float]
+
+    @property
+    def units(self) -> Mapping[str, float]:
+        return {
+            name: (self.spreads[name] or 1.0) / cap if cap > 0 else 0.0
+            for name, cap in self.caps.items()
+        }
+
+    def points(self, records: Records) -> Points:
+        rows = []
+        for column in records:
+            cap = self.caps[column.name]
+            if column.scale is Scale.NOMINAL:
+                # code 0 is the null's: two different codes are at least one cap apart
+                rows.append(np.where(column.null, 0.0, column.values + 1.0) * cap)
+                continue
+            spread = self.spreads[column.name]
+            scaled = (column.values - self.lows[column.name]) / spread if spread > 0 else 0.0
+            rows.append(np.where(column.null, 2.0, scaled) * cap)
+        return Points(
+            values=np.ascontiguousarray(np.stack(rows)),
+            caps=np.array([self.caps[column.name] for column in records]),
+            codes=np.array([column.scale is Scale.NOMINAL for column in records]),
+        )
