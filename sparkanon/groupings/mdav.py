@@ -1,0 +1,31 @@
+"""MDAV: maximum distance to average vector."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from sparkanon.numeric.mdav import mdav
+from sparkanon.numeric.points import Points
+from sparkanon.numeric.records import Labels
+from sparkanon.registry import spec
+
+
+@spec
+class Mdav:
+    """Groups of k around the record furthest from the centre and the one furthest from that."""
+
+    key: ClassVar[str] = "mdav"
+    title: ClassVar[str] = "MDAV, exact, groups of fixed size"
+    source: ClassVar[str] = "Domingo-Ferrer and Torra 2005, doi:10.1007/s10618-005-0007-5"
+    block_rows: ClassVar[int] = 65_536
+
+    def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
+        """Label every record with its group; the same records give the same groups."""
+        labels = np.empty(points.n, dtype=np.int32)
+        ids = np.arange(points.n, dtype=np.int32)
+        capped = points.caps is not None
+        caps = np.ones(points.d) if points.caps is None else points.caps
+        mdav(points.values.copy(), ids, caps, capped, points.codes, k, labels, 0)
+        return labels
