@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Protocol, dataclass_transform
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, dataclass_transform
 
 from pydantic import ConfigDict, TypeAdapter
 from pydantic.dataclasses import dataclass as pydantic_dataclass
@@ -13,8 +13,11 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 from sparkanon.errors import PolicyError, Problem
 
 
+C = TypeVar("C")
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True)
-def spec[C](cls: type[C]) -> type[C]:
+def spec(cls: type[C]) -> type[C]:
     """Make a class a method spec: frozen, keyword-only, checked, unknown parameters refused."""
     config = ConfigDict(extra="forbid", strict=True)
     make: Callable[[type[C]], Any] = pydantic_dataclass(frozen=True, kw_only=True, config=config)
@@ -30,7 +33,10 @@ class Spec(Protocol):
     source: ClassVar[str]
 
 
-class Registry[T: Spec]:
+T = TypeVar("T", bound=Spec)
+
+
+class Registry(Generic[T]):
     """The methods of one axis by key; unknown keys are answered with the nearest ones."""
 
     def __init__(self, axis: str, specs: tuple[type[T], ...]) -> None:
@@ -58,7 +64,7 @@ class Registry[T: Spec]:
         if isinstance(config, str):
             config = {"name": config}
         parameters = {name: value for name, value in config.items() if name != "name"}
-        return TypeAdapter(self.get(str(config.get("name")))).validate_python(parameters)
+        return self.get(str(config.get("name")))(**parameters)
 
     def config(self, item: T) -> dict[str, Any]:
         """The inverse of `build`: what a policy would say to get this spec."""

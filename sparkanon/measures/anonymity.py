@@ -41,31 +41,35 @@ class ClassSizes:
         }
 
 
+def singles(k: int) -> int:
+    """Sizes from k up to here get a bucket of their own; above, buckets double."""
+    return min(4 * k, k + 200)
+
+
 def bucket_of(size: int, k: int) -> tuple[int, int]:
-    """Sizes under k make one bucket, k..4k one each (at most 200), then powers of two."""
+    """First and last size of the bucket; all sizes under k share one."""
     if size < k:
         return 1, k - 1
-    single = min(4 * k, k + 200)
-    if size < single:
+    low = singles(k)
+    if size < low:
         return size, size
-    low = single
     while size >= 2 * low:
         low *= 2
     return low, 2 * low - 1
 
 
-def class_sizes(k: int, counts: Iterable[tuple[int, int]]) -> ClassSizes:
-    """From pairs (size, number of classes of that size)."""
-    sizes = sorted(counts)
+def class_sizes(k: int, counts: Iterable[tuple[int, int, int]]) -> ClassSizes:
+    """From (smallest size, classes, records) of sets of classes that share a bucket."""
+    rows = sorted(counts)
     buckets: dict[tuple[int, int], tuple[int, int]] = {}
-    for size, classes in sizes:
+    for size, classes, records in rows:
         at = bucket_of(size, k)
         seen_classes, seen_records = buckets.get(at, (0, 0))
-        buckets[at] = (seen_classes + classes, seen_records + size * classes)
+        buckets[at] = (seen_classes + classes, seen_records + records)
     return ClassSizes(
         k=k,
-        smallest=sizes[0][0] if sizes else 0,
-        classes=sum(classes for _, classes in sizes),
-        records=sum(size * classes for size, classes in sizes),
+        smallest=rows[0][0] if rows else 0,
+        classes=sum(classes for _, classes, _ in rows),
+        records=sum(records for *_, records in rows),
         buckets=tuple(SizeBucket(*at, *held) for at, held in sorted(buckets.items())),
     )

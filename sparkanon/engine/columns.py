@@ -1,0 +1,280 @@
+"""The columns of a table under a policy: what each becomes, in Spark and in Arrow."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_type
+
+from sparkanon.engine.names import col
+from sparkanon.errors import InputError, Problem
+from sparkanon.numeric.records import Bools, Column, Floats, Scale
+from sparkanon.policy import ColumnType, Policy, Role
+from sparkanon.policy.checks import scale_problems
+
+_WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
+_NUMBERS = (*_WHOLE, T.FloatType, T.DoubleType, T.DecimalType)
+
+
+@dataclass(frozen=True)
+class Quasi:
+    """One quasi-identifier: its number for statistics and kernels, and the way back.
+
+    Whole numbers, dates and timestamps are counted from `origin`, so that a double holds them
+    exactly; decimals are read as doubles.
+    """
+
+    name: str
+    type: ColumnType
+    spark: T.DataType
+    order: tuple[str, ...] | None = None
+    as_double: bool = False
+    origin: int = 0
+
+    @property
+    def scale(self) -> Scale:
+        return self.type.scale
+
+    @property
+    def released(self) -> T.DataType:
+        return T.DoubleType() if self.as_double else self.spark
+
+    @property
+    def arrow(self) -> pa.DataType:
+        return to_arrow_type(self.released, timezone="UTC")
+
+    @property
+    def whole(self) -> bool:
+        """Whether the number behind a cell is an integer that `origin` is taken from."""
+        steps = (*_WHOLE, T.DateType, T.TimestampType, T.TimestampNTZType)
+        return self.order is None and isinstance(self.spark, steps)
+
+    def clean(self) -> SparkColumn:
+        """The cell as it is used: a NaN is a null."""
+        cell = col(self.name)
+        if isinstance(self.spark, T.FloatType | T.DoubleType):
+            return F.when(F.isnan(cell), None).otherwise(cell)
+        return cell
+
+    def number(self, cell: SparkColumn) -> SparkColumn:
+        """The cell as a double in Spark; of a nominal column its text."""
+        if self.scale is Scale.NOMINAL:
+            return cell.cast("string")
+        if self.order is not None:
+            place = F.array_position(F.array(*map(F.lit, self.order)), cell.cast("string")) - 1
+            return F.when(place >= 0, place).cast("double")
+        if isinstance(self.spark, T.DateType):
+            return F.unix_date(cell).cast("double")
+        if isinstance(self.spark, T.TimestampType):
+            return F.unix_micros(cell).cast("double")
+        if isinstance(self.spark, T.TimestampNTZType):
+            zero = F.expr("TIMESTAMP_NTZ'1970-01-01 00:00:00'")
+            return F.timestamp_diff("MICROSECOND", zero, cell).cast("double")
+        if isinstance(self.spark, T.BooleanType):
+            return cell.cast("int").cast("double")
+        return cell.cast("double")
+
+    def read(self, cells: pa.Array) -> tuple[Column, pa.Array | None]:
+        """Arrow cells of a block as a kernel's column; of a nominal one the sorted categories."""
+        null = _numpy(pc.is_null(cells)).astype(np.bool_)
+        if self.scale is Scale.NOMINAL:
+            coded = cells.dictionary_encode()
+            order = pc.sort_indices(coded.dictionary)
+            rank = np.empty(len(order), dtype=np.float64)
+            rank[_numpy(order)] = np.arange(len(order))
+            codes = _numpy(coded.indices.fill_null(0)).astype(np.int64)
+            values = rank[codes] if len(rank) else np.zeros(len(codes))
+            categories = coded.dictionary.take(order)
+        else:
+            categories = None
+            values = self._numbers(cells)
+        return Column(self.name, self.scale, np.where(null, 0.0, values), null), categories
+
+    def _numbers(self, cells: pa.Array) -> Floats:
+        if self.order is not None:
+            places = pc.index_in(cells.cast(pa.string()), pa.array(self.order, pa.string()))
+            return _numpy(places.fill_null(0)).astype(np.float64)
+        if self.whole:
+            steps = cells.cast(pa.int32()) if pa.types.is_date(cells.type) else cells
+            steps = _numpy(steps.cast(pa.int64()).fill_null(self.origin))
+            return (steps - self.origin).astype(np.float64)
+        return _numpy(cells.cast(pa.float64()).fill_null(0.0))
+
+    def snap(self, values: Floats) -> Floats:
+        """The nearest values the released type can hold, still as a kernel's numbers."""
+        if self.as_double or self.scale is Scale.NOMINAL:
+            return values
+        if self.whole or self.order is not None or isinstance(self.spark, T.BooleanType):
+            return np.asarray(np.rint(values))
+        if isinstance(self.spark, T.FloatType):
+            return values.astype(np.float32).astype(np.float64)
+        if isinstance(self.spark, T.DecimalType):
+            return np.round(values, self.spark.scale)
+        return values
+
+    def write(self, values: Floats, null: Bools, categories: pa.Array | None) -> pa.Array:
+        """A kernel's snapped numbers as Arrow cells of the released type."""
+        if categories is not None:
+            return categories.take(pa.array(values.astype(np.int64), mask=null))
+        if self.order is not None:
+            ranks = pa.array(values.astype(np.int64), mask=null)
+            return pa.array(self.order, pa.string()).take(ranks).cast(self.arrow)
+        if self.as_double:
+            return pa.array(values + self.origin, pa.float64(), mask=null)
+        if self.whole:
+            steps = values.astype(np.int64) + self.origin
+            if pa.types.is_date(self.arrow):
+                return pa.array(steps.astype(np.int32), pa.int32(), mask=null).cast(self.arrow)
+            return pa.array(steps, pa.int64(), mask=null).cast(self.arrow)
+        if isinstance(self.spark, T.BooleanType):
+            return pa.array(values > 0.5, pa.bool_(), mask=null)
+        return pa.array(values, pa.float64(), mask=null).cast(self.arrow)
+
+    def literal(self, value: Any) -> SparkColumn:
+        """A number of `number` (or a category) as a literal of the column's own type."""
+        if self.scale is Scale.NOMINAL:
+            return F.lit(value).cast(self.spark)
+        if self.order is not None:
+            return F.lit(self.order[int(value)]).cast(self.spark)
+        if isinstance(self.spark, T.DateType):
+            return F.date_from_unix_date(F.lit(round(value)))
+        if isinstance(self.spark, T.TimestampType):
+            return F.timestamp_micros(F.lit(round(value)))
+        if isinstance(self.spark, T.TimestampNTZType):
+            moment = F.timestamp_micros(F.lit(round(value)))
+            return F.convert_timezone(F.current_timezone(), F.lit("UTC"), moment.cast(self.spark))
+        if self.whole:
+            return F.lit(round(value)).cast(self.spark)
+        return F.lit(value > 0.5 if isinstance(self.spark, T.BooleanType) else value).cast(
+            self.spark
+        )
+
+    def from_origin(self, low: float) -> Quasi:
+        return replace(self, origin=int(low)) if self.whole else self
+
+
+def _numpy(array: pa.Array) -> Any:
+    return array.to_numpy(zero_copy_only=False)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What becomes of every column of the table."""
+
+    quasi: tuple[Quasi, ...]
+    released: tuple[T.StructField, ...]  # in the table's order, types as published
+
+    @property
+    def schema(self) -> T.StructType:
+        return T.StructType(list(self.released))
+
+
+def resolve(policy: Policy, schema: T.StructType) -> Columns:
+    """Fit the policy to a table's schema, or say everything that does not fit."""
+    problems = list(_name_problems(policy, schema))
+    fields = {field.name: field for field in schema.fields}
+    quasi: dict[str, Quasi] = {}
+    for name in policy.quasi_identifiers:
+        if name in fields:
+            made = _quasi(policy, fields[name])
+            problems += [made] if isinstance(made, Problem) else []
+            if isinstance(made, Quasi):
+                quasi[name] = made
+                if policy.columns[name].type is None:
+                    problems += scale_problems(policy, name, made.type)
+    if problems:
+        raise InputError(problems)
+    released = tuple(
+        replace_type(field, quasi[field.name].released) if field.name in quasi else field
+        for field in schema.fields
+        if _is_released(policy, field.name)
+    )
+    return Columns(tuple(quasi.values()), released)
+
+
+def replace_type(field: T.StructField, kind: T.DataType) -> T.StructField:
+    return T.StructField(field.name, kind, True)
+
+
+def _is_released(policy: Policy, name: str) -> bool:
+    listed = policy.columns.get(name)
+    if listed is None:
+        return policy.unlisted == "keep"
+    return listed.role is not Role.IDENTIFIER
+
+
+def _name_problems(policy: Policy, schema: T.StructType) -> Iterable[Problem]:
+    names = schema.names
+    for name in policy.columns:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            yield Problem(f"columns.{name}", f"the table has no such column{hint}")
+    if policy.unlisted == "error":
+        for name in names:
+            if name not in policy.columns:
+                yield Problem(
+                    f"columns.{name}",
+                    "is in the table but not in the policy; give it a role, or say "
+                    "unlisted: drop or keep",
+                )
+    lowered = [name.lower() for name in names]
+    for name in dict.fromkeys(names):
+        if lowered.count(name.lower()) > 1:
+            yield Problem(f"columns.{name}", "the table has this name twice (case aside)")
+    for name in policy.output.partition_by if policy.output else ():
+        if name not in names:
+            yield Problem("output.partition_by", f"the table has no column '{name}'")
+
+
+def _quasi(policy: Policy, field: T.StructField) -> Quasi | Problem:
+    declared = policy.columns[field.name]
+    path = f"columns.{field.name}"
+    possible = _possible_types(field.dataType)
+    own = field.dataType.simpleString()
+    if not possible:
+        return Problem(path, f"a column of type {own} cannot be a quasi-identifier")
+    kind = declared.type or possible[0]
+    if kind not in possible:
+        return Problem(
+            path,
+            f"is declared {kind} but the table holds {own}; "
+            f"declare it {' or '.join(possible)}, or change the column's type in the table",
+        )
+    text = isinstance(field.dataType, T.StringType)
+    if kind is ColumnType.ORDINAL and text and declared.order is None:
+        return Problem(f"{path}.order", "an ordinal text column needs its values, lowest first")
+    if declared.as_ and not isinstance(field.dataType, (*_NUMBERS, T.BooleanType)):
+        return Problem(f"{path}.as", f"cannot publish {own} as double")
+    if declared.as_ and kind.scale is not Scale.NUMERIC:
+        return Problem(f"{path}.as", f"a {kind} column has no mean to publish as double")
+    if declared.as_ and policy.method.release.draws(policy.quasi_identifiers) is not None:
+        return Problem(
+            f"{path}.as", f"release '{policy.method.release.key}' publishes cells as they are"
+        )
+    order = None if declared.order is None else tuple(str(value) for value in declared.order)
+    return Quasi(field.name, kind, field.dataType, order, as_double=declared.as_ is not None)
+
+
+def _possible_types(kind: T.DataType) -> Sequence[ColumnType]:
+    """The ways a column can be read, the natural one first."""
+    if isinstance(kind, _NUMBERS):
+        return (ColumnType.NUMERIC, ColumnType.ORDINAL, ColumnType.NOMINAL)
+    if isinstance(kind, T.StringType):
+        return (ColumnType.NOMINAL, ColumnType.ORDINAL)
+    if isinstance(kind, T.BooleanType):
+        return (ColumnType.BOOLEAN, ColumnType.NOMINAL)
+    if isinstance(kind, T.DateType):
+        return (ColumnType.DATE, ColumnType.ORDINAL, ColumnType.NOMINAL)
+    if isinstance(kind, T.TimestampType | T.TimestampNTZType):
+        return (ColumnType.TIMESTAMP, ColumnType.ORDINAL, ColumnType.NOMINAL)
+    return ()

@@ -1,0 +1,135 @@
+"""Folders that readers see whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import shutil
+import socket
+from pathlib import Path
+
+from sparkanon.errors import InputError, Problem
+
+MANIFEST = "_sparkanon.json"  # Spark does not read files that start with an underscore
+_OWNER = "_owner.json"
+_AT_FDCWD = -100
+_EXCHANGE = 2
+
+
+def local_path(path: str) -> Path:
+    """The folder behind a path or file: URL; other stores cannot swap folders atomically."""
+    scheme, colon, rest = path.partition(":")
+    if colon and len(scheme) > 1 and "/" not in scheme:
+        if scheme != "file":
+            raise InputError(
+                Problem(
+                    "output.path",
+                    f"a folder on {scheme}: cannot be replaced in one step; "
+                    "use format delta or table there",
+                )
+            )
+        path = "/" + rest.lstrip("/")
+    return Path(os.path.abspath(path))
+
+
+class Staging:
+    """A private folder beside the output that is gone when the run is, whatever happened."""
+
+    def __init__(self, beside: Path, run_id: str) -> None:
+        self.prefix = f".sparkanon-{beside.name}-"
+        self.path = beside.parent / f"{self.prefix}{run_id}"
+        self.output = beside
+
+    @property
+    def table(self) -> Path:
+        return self.path / "table"
+
+    def __enter__(self) -> Staging:
+        try:
+            self.output.parent.mkdir(parents=True, exist_ok=True)
+            self._clear_stale()
+            self.path.mkdir(mode=0o700)
+        except OSError as error:
+            raise InputError(
+                Problem("output", f"cannot write in {self.output.parent}: {error.strerror}")
+            ) from None
+        owner = {"pid": os.getpid(), "host": socket.gethostname()}
+        (self.path / _OWNER).write_text(json.dumps(owner))
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def _clear_stale(self) -> None:
+        """Remove what a killed run left; give back an old release it had in its hands."""
+        for left in self.output.parent.glob(f"{self.prefix}*"):
+            try:
+                owner = json.loads((left / _OWNER).read_text())
+            except (OSError, ValueError):
+                continue
+            if owner.get("host") != socket.gethostname() or _alive(int(owner["pid"])):
+                continue
+            if (left / "old").exists() and not self.output.exists():
+                os.rename(left / "old", self.output)
+            shutil.rmtree(left, ignore_errors=True)
+
+    def publish(self, table: Path) -> None:
+        """Put `table` where the output is; readers see the old folder or the new one."""
+        if not self.output.exists():
+            os.rename(table, self.output)
+        elif not _exchange(table, self.output):
+            old = self.path / "old"
+            os.rename(self.output, old)  # a crash between the two is mended by the next run
+            os.rename(table, self.output)
+        _sync(self.output.parent)
+
+
+def check_replaceable(output: Path) -> None:
+    """Only a release of ours, or nothing, may stand where a release goes."""
+    if not output.exists():
+        return
+    if output.is_dir() and ((output / MANIFEST).is_file() or not any(output.iterdir())):
+        return
+    raise InputError(
+        Problem(
+            "output.path",
+            f"{output} exists and is no release of sparkanon; move it away or choose another path",
+        )
+    )
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Swap two folders in one system call, where the system can."""
+    with contextlib.suppress(OSError, AttributeError):
+        libc = ctypes.CDLL(None, use_errno=True)
+        paths = os.fsencode(one), os.fsencode(other)
+        return bool(libc.renameat2(_AT_FDCWD, paths[0], _AT_FDCWD, paths[1], _EXCHANGE) == 0)
+    return False
+
+
+def _sync(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def write_atomically(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, path)

@@ -1,0 +1,205 @@
+"""What the whole table says: statistics, a hash sample, and the refusals that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import and_
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from sparkanon.blocks import Sample
+from sparkanon.engine.columns import Columns, Quasi
+from sparkanon.engine.names import KEY, col
+from sparkanon.engine.rows import row_hash, sampled
+from sparkanon.errors import InputError, Problem
+from sparkanon.numeric.records import Column, Scale
+from sparkanon.numeric.statistics import ColumnStatistics
+from sparkanon.policy import NullPolicy
+
+SAMPLE_ROWS = 100_000
+SAMPLE_PER_BLOCK = 64
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Counts of the whole table, after one aggregation."""
+
+    rows_in: int
+    rows: int  # that take part: all, or under `drop_row` those without a null
+    fingerprint: str
+    quasi: tuple[Quasi, ...]  # with their origins
+    statistics: tuple[ColumnStatistics, ...]
+
+
+def with_key(table: DataFrame, columns: Columns) -> DataFrame:
+    """Released columns only, NaN made null, and the key of the whole original row."""
+    clean = {quasi.name: quasi.clean() for quasi in columns.quasi}
+    return table.select(
+        *(clean.get(f.name, col(f.name)).alias(f.name) for f in columns.released),
+        row_hash(table.schema.fields).alias(KEY),
+    )
+
+
+def usable(quasi: Sequence[Quasi]) -> SparkColumn:
+    """Whether a row has a finite value in every quasi-identifier."""
+    return reduce(and_, (~_infinite(q) & col(q.name).isNotNull() for q in quasi))
+
+
+def _infinite(quasi: Quasi) -> SparkColumn:
+    if quasi.spark.typeName() not in ("float", "double"):
+        return F.lit(False)
+    return F.coalesce(F.abs(col(quasi.name)) == float("inf"), F.lit(False))
+
+
+def gather(table: DataFrame, columns: Columns, k: int, nulls: NullPolicy) -> Facts:
+    """One pass over the table (and one over its nominal columns), or a refusal."""
+    kept = usable(columns.quasi) if nulls is NullPolicy.DROP_ROW else F.lit(True)
+    wanted = {
+        "rows_in": F.count(F.lit(1)),
+        "rows": F.count_if(kept),
+        "xor": F.bit_xor(KEY),
+        "sum": F.sum(F.shiftright(KEY, 40)),
+    }
+    for i, quasi in enumerate(columns.quasi):
+        number = quasi.number(col(quasi.name))
+        wanted[f"filled_{i}"] = F.count(col(quasi.name))
+        if quasi.scale is Scale.NOMINAL:
+            continue
+        fit = F.when(kept & ~_infinite(quasi), number)
+        wanted[f"read_{i}"] = F.count(number)
+        wanted[f"infinite_{i}"] = F.count_if(_infinite(quasi))
+        wanted[f"mean_{i}"] = F.avg(fit)
+        wanted[f"sd_{i}"] = F.stddev_pop(fit)
+        wanted[f"low_{i}"] = F.min(fit)
+        wanted[f"high_{i}"] = F.max(fit)
+    found = table.agg(*(measure.alias(name) for name, measure in wanted.items())).first()
+    assert found is not None
+    counts = found.asDict()
+    problems = _refusals(counts, columns, k, nulls)
+    if problems:
+        raise InputError(problems)
+    quasi = tuple(
+        q.from_origin(counts[f"low_{i}"]) if q.whole and q.scale is not Scale.NOMINAL else q
+        for i, q in enumerate(columns.quasi)
+    )
+    statistics = tuple(_statistics(q, i, counts, nulls) for i, q in enumerate(quasi))
+    return Facts(
+        rows_in=counts["rows_in"],
+        rows=counts["rows"],
+        fingerprint=f"{counts['rows_in']}:{counts['xor']}:{counts['sum']}",
+        quasi=quasi,
+        statistics=_with_pair_differences(table.filter(kept), statistics, counts["rows"]),
+    )
+
+
+def _refusals(
+    counts: dict[str, int], columns: Columns, k: int, nulls: NullPolicy
+) -> list[Problem]:
+    if counts["rows_in"] == 0:
+        return [Problem("input", "the table is empty")]
+    problems = []
+    for i, quasi in enumerate(columns.quasi):
+        path = f"columns.{quasi.name}"
+        filled = counts[f"filled_{i}"]
+        missing = counts["rows_in"] - filled
+        if filled == 0:
+            problems.append(Problem(path, "every cell is null (or NaN); keep or drop the column"))
+        elif missing and nulls is NullPolicy.REJECT:
+            problems.append(Problem(path, f"{missing} cells are null or NaN and nulls: reject"))
+        unread = filled - counts.get(f"read_{i}", filled)
+        if unread:
+            problems.append(Problem(f"{path}.order", f"{unread} cells hold a value not listed"))
+        infinite = counts.get(f"infinite_{i}", 0)
+        if infinite and nulls is not NullPolicy.DROP_ROW:
+            problems.append(
+                Problem(path, f"{infinite} cells are infinite; clean them or say nulls: drop_row")
+            )
+    if not problems and counts["rows"] < k:
+        dropped = counts["rows_in"] - counts["rows"]
+        after = f" after {dropped} rows with nulls were dropped" if dropped else ""
+        problems.append(Problem("k", f"is {k}, more than the {counts['rows']} rows{after}"))
+    return problems
+
+
+def _statistics(
+    quasi: Quasi, i: int, counts: dict[str, float], nulls: NullPolicy
+) -> ColumnStatistics:
+    keeps_nulls = nulls is NullPolicy.OWN_CATEGORY
+    missing = int(counts["rows_in"] - counts[f"filled_{i}"]) if keeps_nulls else 0
+    made = ColumnStatistics(quasi.name, quasi.scale, n=int(counts["rows"]), nulls=missing)
+    if quasi.scale is Scale.NOMINAL:
+        return made
+    return replace(
+        made,
+        mean=counts[f"mean_{i}"] - quasi.origin,
+        sd=counts[f"sd_{i}"],
+        low=counts[f"low_{i}"] - quasi.origin,
+        high=counts[f"high_{i}"] - quasi.origin,
+    )
+
+
+def _with_pair_differences(
+    table: DataFrame, statistics: tuple[ColumnStatistics, ...], rows: int
+) -> tuple[ColumnStatistics, ...]:
+    """Count every category of every nominal column, in one more pass."""
+    nominal = [(i, s.name) for i, s in enumerate(statistics) if s.scale is Scale.NOMINAL]
+    if not nominal:
+        return statistics
+    cells = [F.struct(F.lit(i).alias("at"), col(n).cast("string").alias("cell")) for i, n in nominal]
+    sizes = table.select(F.explode(F.array(*cells)).alias("c")).groupBy("c").count()
+    squares = sizes.groupBy("c.at").agg(F.sum(F.col("count").cast("double") ** 2).alias("squares"))
+    by_place = {row["at"]: row["squares"] for row in squares.collect()}  # one row a column
+    return tuple(
+        replace(s, pair_difference=1.0 - by_place[i] / rows**2) if i in by_place else s
+        for i, s in enumerate(statistics)
+    )
+
+
+def draw_sample(table: DataFrame, facts: Facts, blocks: int) -> Sample:
+    """A hash sample in key order; its size follows the number of blocks, never the rows."""
+    share = max(SAMPLE_ROWS, SAMPLE_PER_BLOCK * blocks) / facts.rows
+    numbers = [q.number(col(q.name)).alias(f"q{i}") for i, q in enumerate(facts.quasi)]
+    drawn = table.filter(sampled(F.col(KEY), share)).select(KEY, *numbers).toArrow()
+    drawn = drawn.sort_by([(name, "ascending") for name in drawn.column_names])
+    columns, categories = [], {}
+    for i, quasi in enumerate(facts.quasi):
+        column, found = _sample_column(quasi, drawn.column(f"q{i}").combine_chunks())
+        columns.append(column)
+        if found is not None:
+            categories[quasi.name] = found
+    return Sample(tuple(columns), categories, drawn.column(KEY).to_numpy())
+
+
+def _sample_column(quasi: Quasi, cells: pa.Array) -> tuple[Column, list[str] | None]:
+    null = np.asarray(cells.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
+    if quasi.scale is not Scale.NOMINAL:
+        values = cells.fill_null(0.0).to_numpy(zero_copy_only=False)
+        return Column(quasi.name, quasi.scale, values, null), None
+    text = np.asarray(cells.fill_null("").to_numpy(zero_copy_only=False), dtype=object)
+    names, codes = np.unique(text[~null].astype(str), return_inverse=True)
+    values = np.zeros(len(null))
+    values[~null] = codes
+    return Column(quasi.name, quasi.scale, values, null), [str(name) for name in names]
+
+
+def fillings(sample: Sample, quasi: Sequence[Quasi]) -> dict[str, SparkColumn]:
+    """For `impute`: the sample's lower median, or its most frequent category, as literals."""
+    return {
+        q.name: q.literal(_middle(column, sample.categories.get(q.name)))
+        for q, column in zip(quasi, sample.records, strict=True)
+        if not column.null.all()
+    }
+
+
+def _middle(column: Column, categories: Sequence[str] | None) -> float | str:
+    present: npt.NDArray[np.float64] = column.values[~column.null]
+    if categories is not None:
+        return categories[int(np.argmax(np.bincount(present.astype(np.int64))))]
+    return float(np.sort(present)[(len(present) - 1) // 2])

@@ -1,0 +1,151 @@
+"""The Spark session: quiet, with the right Python, with Delta only when a policy asks for it."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from sparkanon.errors import InputError, SparkanonError
+
+_QUIET_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+_LOCAL = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.memory": "4g",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.databricks.delta.snapshotPartitions": "2",
+}
+_DELTA = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+
+
+def get_session(
+    *, delta: bool = False, log: Path | None = None, conf: Mapping[str, str] | None = None
+) -> SparkSession:
+    """The active session, or a new one that writes what it has to say into `log`.
+
+    Under spark-submit the session belongs to the cluster's settings and none are changed. On its
+    own it is a local one; `SPARK_CONF_DIR` (default: conf/spark of the working folder, where there
+    is one) may set anything, a mirror or a folder of jars for Delta included.
+    """
+    for name in _QUIET_LOGGERS:  # they print whole plans, literals and all
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    session = SparkSession.getActiveSession()
+    if session is None:
+        session = _new_session(delta, log, conf or {})
+    if delta and not _has_delta(session):
+        raise InputError(
+            "the running Spark session has no Delta Lake; start it with "
+            "--packages io.delta:delta-spark_4.2_2.13:4.4.0 and the two settings of "
+            "docs/running.md, or use another format"
+        )
+    return session
+
+
+def _new_session(delta: bool, log: Path | None, conf: Mapping[str, str]) -> SparkSession:
+    builder = SparkSession.builder.appName("sparkanon")
+    settings: dict[str, str] = {}
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # not under spark-submit
+        require_java()
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        own = Path("conf/spark").resolve()
+        if own.is_dir():
+            os.environ.setdefault("SPARK_CONF_DIR", str(own))
+        settings = _without_chosen(_LOCAL)
+        if delta:
+            settings |= _DELTA | _without_chosen({"spark.jars.packages": _delta_coordinates()})
+    for name, value in {**settings, **conf}.items():
+        builder = builder.config(name, value)
+    try:
+        with _said_into(log):
+            return builder.getOrCreate()
+    except Exception as error:
+        if delta:
+            raise SparkanonError(
+                "Spark did not start with Delta Lake; its jars come from Maven Central the first "
+                f"time (a mirror or a folder of jars can be set in conf/spark). Log: {log}"
+            ) from error
+        raise
+
+
+def _without_chosen(settings: Mapping[str, str]) -> dict[str, str]:
+    """Leave out what the user's spark-defaults.conf already says."""
+    folder = os.environ.get("SPARK_CONF_DIR")
+    defaults = Path(folder) / "spark-defaults.conf" if folder else None
+    if defaults is None or not defaults.is_file():
+        return dict(settings)
+    lines = defaults.read_text(encoding="utf-8").splitlines()
+    chosen = {line.split()[0] for line in lines if line.strip() and not line.startswith("#")}
+    if "spark.jars" in chosen:  # a folder of jars replaces the download
+        chosen.add("spark.jars.packages")
+    return {name: value for name, value in settings.items() if name not in chosen}
+
+
+def _delta_coordinates() -> str:
+    from importlib.metadata import version  # noqa: PLC0415 (only Delta needs it)
+
+    spark = ".".join(version("pyspark").split(".")[:2])
+    return f"io.delta:delta-spark_{spark}_2.13:{version('delta-spark')}"
+
+
+def _has_delta(session: SparkSession) -> bool:
+    return "delta" in str(session.conf.get("spark.sql.extensions", "") or "").lower()
+
+
+def require_java() -> None:
+    """Say what to do when there is no Java 17 or newer."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    advice = "install Java 17 or newer (Debian: apt-get install openjdk-17-jre-headless) "
+    advice += "or set JAVA_HOME"
+    if java is None or not shutil.which(java):
+        raise SparkanonError(f"Spark needs Java and none was found: {advice}")
+    text = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    major = text.partition('version "')[2].split(".")[0].strip('"\n -ea')
+    if major.isdigit() and int(major) < 17:
+        raise SparkanonError(f"Spark needs Java 17 or newer, this is Java {major}: {advice}")
+
+
+def log_file(run_id: str) -> Path:
+    """A private file for what Spark and Ivy print."""
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    folder = Path(base) / "sparkanon" / "logs"
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError:
+        folder = Path(tempfile.mkdtemp(prefix="sparkanon-logs-"))
+    return folder / f"{run_id}.log"
+
+
+@contextlib.contextmanager
+def _said_into(log: Path | None) -> Iterator[None]:
+    """While this lasts, a JVM that starts gets the log file as its stdout and stderr for good."""
+    if log is None:
+        yield
+        return
+    target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    saved = [os.dup(1), os.dup(2)]
+    try:
+        os.dup2(target, 1)
+        os.dup2(target, 2)
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for number, old in zip((1, 2), saved, strict=True):
+            os.dup2(old, number)
+            os.close(old)
+        os.close(target)

@@ -1,0 +1,23 @@
+"""1 WHAT: the policy of a release: its model, its checks, and how it is loaded."""
+
+from sparkanon.policy.loading import (
+    check_policy,
+    load_policy,
+    make_policy,
+    read_seed,
+    schema_text,
+)
+from sparkanon.policy.model import ColumnPolicy, ColumnType, NullPolicy, Policy, Role
+
+__all__ = [
+    "ColumnPolicy",
+    "ColumnType",
+    "NullPolicy",
+    "Policy",
+    "Role",
+    "check_policy",
+    "load_policy",
+    "make_policy",
+    "read_seed",
+    "schema_text",
+]

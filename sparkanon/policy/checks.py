@@ -1,0 +1,118 @@
+"""What a policy can get wrong across its parts, found without a table and without Spark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from sparkanon.errors import Problem
+from sparkanon.measures import CATALOGUE
+from sparkanon.policy.model import ColumnType, Policy, Role
+from sparkanon.registry import Registry, unknown
+from sparkanon.releases import RELEASES
+from sparkanon.spaces import SPACES
+
+_BY_PATH = ("csv", "parquet", "delta")
+
+
+def problems_in(policy: Policy) -> list[Problem]:
+    """All of them at once, in the order of the file."""
+    return [
+        *_places(policy),
+        *_columns(policy),
+        *_methods(policy),
+        *_gates(policy),
+        *_seed(policy),
+    ]
+
+
+def same_place(one: str, other: str) -> bool:
+    """Whether two paths mean the same folder, or one lies inside the other."""
+    a, b = (os.path.realpath(path.removeprefix("file:")) for path in (one, other))
+    return a == b or a.startswith(b + os.sep) or b.startswith(a + os.sep)
+
+
+def _places(policy: Policy) -> Iterator[Problem]:
+    for where, place in (("input", policy.input), ("output", policy.output)):
+        if place is None:
+            continue
+        wanted, other = ("path", "name") if place.format in _BY_PATH else ("name", "path")
+        if getattr(place, wanted) is None:
+            yield Problem(f"{where}.{wanted}", f"is required for format {place.format}")
+        if getattr(place, other) is not None:
+            yield Problem(f"{where}.{other}", f"is not used for format {place.format}")
+    source, sink = policy.input, policy.output
+    if source is not None:
+        if source.version is not None and source.format != "delta":
+            yield Problem("input.version", "is used for format delta only")
+        if source.types is not None and source.format != "csv":
+            yield Problem("input.types", "is used for format csv only")
+    if sink is not None and sink.using is not None and sink.format != "table":
+        yield Problem("output.using", "is used for format table only")
+    if source is None or sink is None:
+        return
+    if source.path and sink.path and same_place(source.path, sink.path):
+        yield Problem("output.path", "is the input, or lies inside it, or holds it")
+    if source.name and sink.name and source.name.lower() == sink.name.lower():
+        yield Problem("output.name", "is the input table")
+
+
+def _columns(policy: Policy) -> Iterator[Problem]:
+    if not policy.quasi_identifiers:
+        yield Problem("columns", "no column has the role quasi_identifier: nothing to protect")
+    for name, column in policy.columns.items():
+        path = f"columns.{name}"
+        quasi = column.role is Role.QUASI_IDENTIFIER
+        if not quasi and (column.type or column.order or column.as_):
+            yield Problem(path, "type, order and as are used for quasi-identifiers only")
+        if column.order is not None:
+            if column.type is not ColumnType.ORDINAL:
+                yield Problem(f"{path}.order", "is used with type: ordinal only")
+            if len(set(map(str, column.order))) != len(column.order) or len(column.order) < 2:
+                yield Problem(f"{path}.order", "must list at least two different values")
+        if column.as_ and column.type not in (None, ColumnType.NUMERIC, ColumnType.BOOLEAN):
+            yield Problem(f"{path}.as", f"cannot publish a {column.type} as double")
+    for name in policy.output.partition_by if policy.output else ():
+        listed = policy.columns.get(name)
+        if (listed is None and policy.unlisted != "keep") or (
+            listed is not None and listed.role is Role.IDENTIFIER
+        ):
+            yield Problem("output.partition_by", f"'{name}' is not in the release")
+
+
+def _methods(policy: Policy) -> Iterator[Problem]:
+    quasi = policy.quasi_identifiers
+    for axis in ("space", "release"):
+        for problem in getattr(policy.method, axis).problems(quasi):
+            yield Problem(f"method.{axis}.{problem.path}", problem.message)
+    for name in quasi:
+        declared = policy.columns[name].type
+        if declared is not None:
+            yield from scale_problems(policy, name, declared)
+
+
+def scale_problems(policy: Policy, name: str, declared: ColumnType) -> Iterator[Problem]:
+    """Whether the space and the release take a column of this type, and which ones would."""
+    axes: tuple[tuple[str, Registry[object]], ...] = (("space", SPACES), ("release", RELEASES))  # type: ignore[assignment]
+    for axis, registry in axes:
+        method = getattr(policy.method, axis)
+        if declared.scale not in method.scales:
+            able = [item.key for item in registry if declared.scale in item.scales]  # type: ignore[attr-defined]
+            yield Problem(
+                f"columns.{name}",
+                f"is {declared}, which {axis} '{method.key}' does not take; "
+                f"choose {axis}: {' or '.join(able)}, or give the column another type",
+            )
+
+
+def _gates(policy: Policy) -> Iterator[Problem]:
+    known = tuple(f"{side}_{measure}" for measure in CATALOGUE for side in ("min", "max"))
+    for gate in policy.gates:
+        if gate not in known:
+            yield Problem(f"gates.{gate}", unknown("gate", gate, known).message)
+
+
+def _seed(policy: Policy) -> Iterator[Problem]:
+    seed = policy.seed
+    if seed is not None and (seed.env is None) == (seed.file is None):
+        yield Problem("seed", "say either env: NAME or file: PATH")

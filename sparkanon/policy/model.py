@@ -1,0 +1,233 @@
+"""The policy: one immutable value that says what is published from what, and how."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    ValidationError,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError
+
+from sparkanon.errors import PolicyError, Problem
+from sparkanon.groupings import GROUPINGS
+from sparkanon.groupings.base import Grouping
+from sparkanon.groupings.refined import Refined
+from sparkanon.numeric.records import Scale
+from sparkanon.registry import Registry
+from sparkanon.releases import RELEASES, Release
+from sparkanon.releases.centroid import Centroid
+from sparkanon.spaces import SPACES, Space
+from sparkanon.spaces.euclidean import Euclidean
+
+Path = Annotated[str, Field(min_length=1)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class Role(StrEnum):
+    """What a column is to the person it is about."""
+
+    IDENTIFIER = "identifier"  # names the person: dropped
+    QUASI_IDENTIFIER = "quasi_identifier"  # helps to find the person: masked
+    SENSITIVE = "sensitive"  # what nobody should learn about the person
+    TARGET = "target"  # class label of models
+    WEIGHT = "weight"  # survey weight
+    KEEP = "keep"  # travels untouched
+
+
+class ColumnType(StrEnum):
+    """How a quasi-identifier is read; the published column keeps its own type."""
+
+    NUMERIC = "numeric"
+    ORDINAL = "ordinal"
+    NOMINAL = "nominal"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    BOOLEAN = "boolean"
+
+    @property
+    def scale(self) -> Scale:
+        by_type = {ColumnType.ORDINAL: Scale.ORDINAL, ColumnType.NOMINAL: Scale.NOMINAL}
+        return by_type.get(self, Scale.NUMERIC)
+
+
+class NullPolicy(StrEnum):
+    """What a null (or NaN) in a quasi-identifier means; anonymizer and auditor share it."""
+
+    OWN_CATEGORY = "own_category"
+    IMPUTE = "impute"
+    DROP_ROW = "drop_row"
+    REJECT = "reject"
+
+
+class ColumnPolicy(_Part):
+    """Role and, for a quasi-identifier, how it is read and written."""
+
+    role: Role
+    type: ColumnType | None = Field(None, description="Default: what the table's own type says.")
+    order: list[str | int | float] | None = Field(
+        None, description="Values of an ordinal column, lowest first; text columns need it."
+    )
+    as_: Literal["double"] | None = Field(
+        None, alias="as", description="Publish an integer or decimal mean unrounded."
+    )
+
+
+def _short_role(value: Any) -> Any:
+    return {"role": value} if isinstance(value, str) else value
+
+
+class Source(_Part):
+    """Where a table is read."""
+
+    format: Literal["csv", "parquet", "delta", "table"]
+    path: Path | None = Field(None, description="Folder or file; for csv, parquet and delta.")
+    name: Path | None = Field(None, description="Catalog name; for table.")
+    version: int | None = Field(None, ge=0, description="Version of a Delta table to read.")
+    types: str | None = Field(None, description="Types of a CSV file as DDL: 'a INT, b STRING'.")
+    options: dict[str, str | bool | int | float] = Field(
+        default_factory=dict, description="Handed to Spark's reader: sep, header, nullValue, ..."
+    )
+
+    @property
+    def place(self) -> str:
+        return str(self.path or self.name)
+
+
+class Sink(_Part):
+    """Where the release is published."""
+
+    format: Literal["csv", "parquet", "delta", "table"]
+    path: Path | None = Field(None, description="Folder; for csv, parquet and delta.")
+    name: Path | None = Field(None, description="Catalog name; for table.")
+    using: Literal["parquet", "delta"] | None = Field(
+        None, description="Format of a catalog table; parquet if not said."
+    )
+    partition_by: list[str] = Field(default_factory=list, description="Released columns.")
+    options: dict[str, str | bool | int | float] = Field(
+        default_factory=dict, description="Handed to Spark's writer: compression, sep, ..."
+    )
+    staging: Path | None = Field(
+        None,
+        description="Private folder for the unverified table; default: beside the output.",
+    )
+
+    @property
+    def place(self) -> str:
+        return str(self.path or self.name)
+
+
+class SeedSource(_Part):
+    """Where the secret seed comes from; it is never written into the policy itself."""
+
+    env: str | None = Field(None, min_length=1, description="Environment variable.")
+    file: str | None = Field(None, min_length=1, description="File that only you can read.")
+
+
+def _choice(registry: Registry[Any]) -> tuple[Any, ...]:
+    """Pydantic's view of one axis: build by the registry, describe by the registry."""
+
+    def build(value: Any) -> Any:
+        if not isinstance(value, str | Mapping):
+            if isinstance(value, tuple(registry)):
+                return value
+            raise PydanticCustomError("method", "must be a name, or a mapping with 'name'")
+        try:
+            return registry.build(value)
+        except PolicyError as error:
+            raise PydanticCustomError("method", str(error).replace("{", "{{")) from None
+        except ValidationError as error:
+            found = [(".".join(map(str, e["loc"])), spoken(e)) for e in error.errors()]
+            raise PydanticCustomError("method", "invalid", {"found": found}) from None
+
+    return (
+        PlainValidator(build),
+        PlainSerializer(registry.config),
+        WithJsonSchema({"anyOf": registry.schema()}),
+    )
+
+
+class Method(_Part):
+    """The choice on each axis."""
+
+    space: Annotated[Space, *_choice(SPACES)] = Euclidean()
+    grouping: Annotated[Grouping, *_choice(GROUPINGS)] = Refined()
+    release: Annotated[Release, *_choice(RELEASES)] = Centroid()
+
+
+class Policy(_Part):
+    """Everything a run needs to know besides the data and the seed."""
+
+    version: Literal[1] = 1
+    input: Source | None = None
+    output: Sink | None = None
+    columns: dict[str, Annotated[ColumnPolicy, BeforeValidator(_short_role)]] = Field(min_length=1)
+    unlisted: Literal["error", "drop", "keep"] = Field(
+        "error", description="What happens to columns the policy does not name."
+    )
+    k: int = Field(ge=2, strict=True, description="Every record hides among at least k.")
+    method: Method = Method()
+    nulls: NullPolicy = NullPolicy.OWN_CATEGORY
+    seed: SeedSource | None = Field(None, description="Random when not given.")
+    gates: dict[str, float] = Field(
+        default_factory=dict, description="min_<measure> or max_<measure>: limit."
+    )
+    runs: Path = Field("runs", description="Folder for the manifests, one folder a run.")
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        return self.with_role(Role.QUASI_IDENTIFIER)
+
+    def with_role(self, role: Role) -> tuple[str, ...]:
+        return tuple(name for name, column in self.columns.items() if column.role is role)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What YAML would say, every default spelled out."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+    def digest(self) -> str:
+        """Hash of the policy: the same for two files that mean the same."""
+        text = json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def spoken(error: Mapping[str, Any]) -> str:
+    """A pydantic error as a sentence that says what to change."""
+    given = error.get("input")
+    message = str(error["msg"])
+    if error["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        return "is not a known option here"
+    if error["type"] == "missing":
+        return "is required"
+    message = message.removeprefix("Input ").removeprefix("Value error, ")
+    message = message.replace("should be", "must be").replace("should ", "must ")
+    if isinstance(given, str | int | float | bool) and error["type"] != "method":
+        return f"{message}. Got {given!r} instead"
+    return message
+
+
+def problems_of(error: ValidationError) -> list[Problem]:
+    """Every mistake pydantic found, with its path in the YAML file."""
+    problems = []
+    for item in error.errors():
+        path = ".".join(str(part) for part in item["loc"])
+        found: list[tuple[str, str]] = item.get("ctx", {}).get("found", [])
+        if found:
+            problems += [Problem(f"{path}.{inner}".rstrip("."), text) for inner, text in found]
+        else:
+            problems.append(Problem(path, spoken(item)))
+    return problems
