@@ -1,1 +1,46 @@
-"""sparkanon."""
+"""sparkanon: turn a table about people into a table that can be shared, and prove that it is safe.
+
+The folders are the data flow:
+
+policy      1 what: the policy of a release, checked before anything runs
+spaces      2 how far: the distance between two records
+blocks      3 coarse: the tree that cuts a table into blocks
+groupings   4 who together: at least k records each
+releases    5 what is published for a group
+measures    6 what it cost, what can still leak
+engine      the only place that knows Spark; `engine/pipeline.py` is the flow
+cli         the commands
+numeric     shared number code, below the axes
+
+`anonymize(df, policy)` is the way in from Python; `sparkanon --help` from a terminal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sparkanon.errors import GateError, InputError, PolicyError, SparkanonError
+from sparkanon.policy import Policy, load_policy
+
+if TYPE_CHECKING:
+    from sparkanon.engine.pipeline import Release, anonymize
+
+__all__ = [
+    "GateError",
+    "InputError",
+    "Policy",
+    "PolicyError",
+    "Release",
+    "SparkanonError",
+    "anonymize",
+    "load_policy",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Spark is imported when something that needs it is asked for."""
+    if name in ("Release", "anonymize"):
+        from sparkanon.engine import pipeline
+
+        return getattr(pipeline, name)
+    raise AttributeError(f"module 'sparkanon' has no attribute '{name}'")

@@ -1,0 +1,54 @@
+# make help lists the targets. Everything runs in .venv, made from conf/requirements.lock.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-slow lint format bench lock clean
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: $(READY)  ## make .venv with pinned dependencies and the sparkanon command
+
+$(READY): conf/requirements.lock pyproject.toml
+	@sh conf/check-machine.sh "$(PYTHON)"
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r conf/requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@echo "compiling the kernels, once ..."
+	@$(BIN)/python -c "from sparkanon.numeric.warm import warm; warm()"
+	@touch $@
+
+demo: setup  ## make 100,000 people, anonymize them, print release, manifest, timings
+	@rm -rf demo/people.parquet
+	@mkdir -p demo
+	$(BIN)/sparkanon sample-data --rows 100000 --out demo/people.parquet
+	$(BIN)/sparkanon validate conf/policies/demo.yaml
+	$(BIN)/sparkanon anonymize conf/policies/demo.yaml
+
+test: setup lint  ## lint, type-check, test (under 12 minutes on 2 cores)
+	$(BIN)/python -m pytest
+
+test-slow: setup  ## the tests that take minutes
+	$(BIN)/python -m pytest -m slow
+
+lint: setup  ## ruff, mypy --strict, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup  ## let ruff format and fix what it can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup  ## ratios of one run; BENCH="--rows 10000000" for more
+	$(BIN)/python benchmarks/run.py $(BENCH)
+
+lock: setup  ## write conf/requirements.lock from what is installed
+	$(BIN)/python -m pip freeze --exclude-editable --exclude sparkanon > conf/requirements.lock
+
+clean:  ## remove what make made
+	rm -rf $(VENV) demo runs build dist *.egg-info

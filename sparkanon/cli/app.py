@@ -1,0 +1,391 @@
+"""The commands. Spark is imported by those that need it, when they need it."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import click
+import typer
+from rich.table import Table
+
+from sparkanon.cli import terminal
+from sparkanon.cli.terminal import err, out
+from sparkanon.errors import GateError, InputError, Problem, SparkanonError
+from sparkanon.groupings import GROUPINGS
+from sparkanon.policy import Policy, load_policy, schema_text
+from sparkanon.registry import Registry
+from sparkanon.releases import RELEASES
+from sparkanon.spaces import SPACES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+app = typer.Typer(
+    name="sparkanon",
+    help="""Turn a table about people into a table that can be shared, at data-lake scale.
+
+    A typical first day: [bold]sample-data[/] (or a table of yours), [bold]profile[/] it to get a
+    starter policy, [bold]validate[/] the policy, [bold]anonymize[/].
+
+    Exit codes: 0 done; 1 failed; 2 the policy or the table is wrong; 3 a gate refused.
+
+    Messages name columns and counts, never a cell.""",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, for machines.")]
+PolicyPath = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy, a YAML file.")]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="PATH=VALUE", help="Change the policy, e.g. --set k=10."),
+]
+
+
+@dataclass
+class _Call:
+    """What an error handler has to know about the command that failed."""
+
+    json: bool = False
+    run_id: str | None = None
+    log: Path | None = None
+
+
+_call = _Call()
+
+
+@app.command()
+def anonymize(
+    policy: PolicyPath,
+    changes: Changes = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Do everything, measure it, publish nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Publish a k-anonymous version of a table, verified before anyone can read it.
+
+    The unverified table is staged in a private folder, read back and counted; only when k holds
+    and every gate is passed does it replace the old release, in one step.
+    """
+    _call.json = as_json
+    checked = load_policy(policy, changes or ())
+    if checked.input is None or checked.output is None:
+        missing = [name for name in ("input", "output") if getattr(checked, name) is None]
+        raise InputError([Problem(name, "is required on the command line") for name in missing])
+    from sparkanon.engine import pipeline
+
+    progress = terminal.Progress()
+    with _spark(checked, progress) as spark:
+        _note_seed(checked)
+        try:
+            release = pipeline.anonymize(
+                None, checked, dry_run=dry_run, watcher=progress, run_id=_call.run_id, spark=spark
+            )
+        except pipeline.RefusedError as refused:
+            release = refused.release
+            _show(release.manifest, checked, release.manifest_path, as_json)
+            raise
+    _show(release.manifest, checked, release.manifest_path, as_json)
+
+
+def _show(manifest: dict[str, Any], policy: Policy, path: Path | None, as_json: bool) -> None:
+    where = str(path) if path is not None else None
+    output = policy.output.place if policy.output is not None else None
+    if not as_json:
+        terminal.show_release(manifest, output, where)
+        return
+    keys = ("status", "run_id", "rows_in", "rows_out", "k", "min_class_size", "measures", "gates")
+    content = {key: manifest[key] for key in keys}
+    content |= {"output": output, "manifest": where, "seconds": manifest["seconds"]}
+    if manifest["status"] == "refused":
+        content["errors"] = [
+            {"path": f"gates.{g['gate']}", "message": "the limit is not kept"}
+            for g in manifest["gates"]
+            if not g["passed"]
+        ]
+    terminal.print_json(content)
+
+
+def _note_seed(policy: Policy) -> None:
+    from sparkanon.policy import read_seed
+
+    if policy.seed is not None and policy.seed.env and read_seed(policy.seed).drawn:
+        err.print(
+            f"[yellow]note:[/] {policy.seed.env} is not set, so a random seed was drawn; "
+            "this run cannot be repeated"
+        )
+
+
+@app.command()
+def validate(policy: PolicyPath, changes: Changes = None, as_json: AsJson = False) -> None:
+    """Find every mistake in a policy at once. Needs no Spark and no table."""
+    _call.json = as_json
+    checked = load_policy(policy, changes or ())
+    if as_json:
+        terminal.print_json({"status": "ok", "run_id": None, "policy_hash": checked.digest()})
+        return
+    out.print(f"[green]✓[/] {policy} is a valid policy")
+    out.print(
+        f"  k = {checked.k} over {len(checked.quasi_identifiers)} quasi-identifiers, "
+        f"space {checked.method.space.key}, grouping {checked.method.grouping.key}, "
+        f"release {checked.method.release.key}"
+    )
+
+
+@app.command()
+def methods(as_json: AsJson = False) -> None:
+    """What can be chosen on each axis of a policy, with parameters and sources."""
+    axes: dict[str, Registry[Any]] = {
+        "space": SPACES,
+        "grouping": GROUPINGS,
+        "release": RELEASES,
+    }
+    if as_json:
+        described: dict[str, Any] = {axis: reg.describe() for axis, reg in axes.items()}
+        terminal.print_json({"status": "ok", "run_id": None} | described)
+        return
+    for axis, registry in axes.items():
+        table = Table(title=f"method.{axis}", title_justify="left", box=None, padding=(0, 2, 0, 0))
+        for heading in ("key", "what it does", "parameters", "source"):
+            table.add_column(heading, overflow="fold")
+        for item in registry.describe():
+            parameters = "\n".join(_spoken(n, p) for n, p in item["parameters"].items())
+            table.add_row(item["key"], item["title"], parameters or "-", item["source"])
+        out.print(table)
+        out.print()
+
+
+def _spoken(name: str, schema: dict[str, Any]) -> str:
+    limits = [f"{word} {schema[key]}" for key, word in _LIMITS.items() if key in schema]
+    default = f" = {schema['default']}" if "default" in schema else ""
+    told = f": {schema['description']}" if "description" in schema else ""
+    return f"{name}{default}{' (' + ', '.join(limits) + ')' if limits else ''}{told}"
+
+
+_LIMITS = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to"}
+
+
+@app.command()
+def profile(
+    table: Annotated[str, typer.Argument(help="A folder or file, or a catalog name.")],
+    format_: Annotated[
+        str | None, typer.Option("--format", help="csv, parquet, delta or table; else guessed.")
+    ] = None,
+    k: Annotated[int, typer.Option(min=2, help="k of the starter policy.")] = 5,
+    to: Annotated[
+        Path | None, typer.Option("--out", help="Write the starter policy into this file.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Types, nulls, distinctness, a suggested role for every column, and a starter policy.
+
+    Shows shares and counts, never a cell.
+    """
+    _call.json = as_json
+    if to is not None and to.exists():
+        raise InputError(Problem("--out", f"{to} exists already"))
+    from sparkanon.engine import profile as profiling
+    from sparkanon.engine import tables
+    from sparkanon.policy.model import Source
+
+    kind = format_ or _guessed_format(table)
+    if kind not in ("csv", "parquet", "delta", "table"):
+        raise InputError(Problem("--format", "must be csv, parquet, delta or table"))
+    place = {"name" if kind == "table" else "path": table}
+    source = Source.model_validate({"format": kind} | place)
+    progress = terminal.Progress()
+    with _spark(None, progress, delta=kind == "delta") as spark:
+        found = profiling.profile(tables.read(spark, source).data)
+    text = profiling.starter_policy(found, {"format": kind} | place, k)
+    if to is not None:
+        to.write_text(text, encoding="utf-8")
+    if as_json:
+        content = {"status": "ok", "run_id": _call.run_id} | found.to_dict() | {"policy": text}
+        terminal.print_json(content)
+        return
+    _show_profile(found)
+    if to is not None:
+        out.print(f"\nstarter policy: [bold]{to}[/]")
+    else:
+        out.print("\n[dim]# starter policy, read it before you run it[/]")
+        out.print(text, markup=False)
+
+
+def _show_profile(found: Any) -> None:
+    grid = Table(box=None, padding=(0, 2, 0, 0))
+    for heading in ("column", "type", "nulls", "distinct", "most frequent", "role"):
+        numeric = heading in ("nulls", "distinct", "most frequent")
+        grid.add_column(heading, justify="right" if numeric else "left", overflow="fold")
+    for column in found.columns:
+        grid.add_row(
+            terminal.escape(column.name),
+            column.type,
+            _percent(column.null_share),
+            "-" if column.distinct is None else f"{column.distinct:,}",
+            _percent(column.top_share),
+            column.role,
+        )
+    out.print(f"[bold]{found.rows:,} rows[/]")
+    out.print(grid)
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"
+
+
+def _guessed_format(table: str) -> str:
+    path = Path(table)
+    if (path / "_delta_log").is_dir():
+        return "delta"
+    if path.suffix.lower() in (".csv", ".tsv", ".gz") or any(path.glob("*.csv")):
+        return "csv"
+    looks_like_path = path.exists() or "/" in table or path.suffix == ".parquet"
+    return "parquet" if looks_like_path else "table"
+
+
+@app.command("sample-data")
+def sample_data(
+    to: Annotated[str | None, typer.Option("--out", help="Where to write the table.")] = None,
+    rows: Annotated[int, typer.Option(min=1, help="How many people.")] = 100_000,
+    format_: Annotated[str, typer.Option("--format", help="parquet, csv or delta.")] = "parquet",
+    seed: Annotated[int, typer.Option(help="Another seed, other people.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Make invented people: correlated, skewed, mixed types, point masses, some nulls.
+
+    The same rows and seed give the same people on any machine. Without --out: the columns.
+    """
+    _call.json = as_json
+    from sparkanon.engine import sample_data as made
+
+    if to is None:
+        grid = Table(box=None, padding=(0, 2, 0, 0))
+        for heading in ("column", "type", "role", "what it is"):
+            grid.add_column(heading, overflow="fold")
+        for column in made.COLUMNS:
+            grid.add_row(column.name, column.type, column.role, column.text)
+        out.print(grid)
+        return
+    if format_ not in ("parquet", "csv", "delta"):
+        raise InputError(Problem("--format", "must be parquet, csv or delta"))
+    if Path(to).exists():
+        raise InputError(Problem("--out", f"{to} exists already"))
+    progress = terminal.Progress()
+    with _spark(None, progress, delta=format_ == "delta") as spark:
+        writer = made.people(spark, rows, seed).write
+        writer = writer.option("header", True) if format_ == "csv" else writer
+        writer.format(format_).save(to)
+    if as_json:
+        terminal.print_json({"status": "ok", "run_id": _call.run_id, "rows": rows, "output": to})
+    else:
+        out.print(f"[green]✓[/] {rows:,} people in [bold]{to}[/]")
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of a policy, for editors that complete and check YAML."""
+    sys.stdout.write(schema_text())
+
+
+@contextlib.contextmanager
+def _spark(
+    policy: Policy | None, progress: terminal.Progress, *, delta: bool = False
+) -> Iterator[SparkSession]:
+    """A session that is quiet on the terminal; kernels load while it starts."""
+    from sparkanon.engine import session
+    from sparkanon.engine.pipeline import new_run_id
+    from sparkanon.engine.steps import Steps
+
+    if policy is not None:
+        threading.Thread(target=_warm, daemon=True).start()
+        places = (policy.input, policy.output)
+        delta = any(
+            place is not None and "delta" in (place.format, getattr(place, "using", None))
+            for place in places
+        )
+    _call.run_id = new_run_id()
+    _call.log = session.log_file(_call.run_id)
+    try:
+        with Steps(progress).step("start"):
+            spark = session.get_session(delta=delta, log=_call.log)
+        yield spark
+    finally:
+        progress.stop()
+
+
+def _warm() -> None:
+    from sparkanon.numeric.warm import warm
+
+    warm()
+
+
+def _terminated(number: int, _: Any) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a command and end the process with the promised exit code."""
+    signal.signal(signal.SIGTERM, _terminated)  # so that staging is removed then, too
+    sys.exit(_run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def _run(arguments: list[str]) -> int:
+    _call.__init__()  # type: ignore[misc]
+    try:
+        code = app(arguments, prog_name="sparkanon", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except click.ClickException as error:
+        if "--json" in arguments:
+            _fail(InputError(error.format_message()), "error", "")
+        else:
+            error.show()
+        return 2
+    except click.exceptions.Abort:
+        return 130
+    except KeyboardInterrupt:
+        err.print("interrupted; nothing was published")
+        return 130
+    except GateError as error:
+        return _refused(error)
+    except SparkanonError as error:
+        return _fail(error, "error", "this cannot run yet:" if error.exit_code == 2 else "failed:")
+    except Exception as error:  # noqa: BLE001
+        return _fail(_unexpected(error), "error", "unexpected error:")
+
+
+def _refused(error: GateError) -> int:
+    from sparkanon.engine.pipeline import RefusedError
+
+    if isinstance(error, RefusedError) and _call.json:
+        return error.exit_code  # the object with the measures is on stdout already
+    return _fail(error, "refused", "refused, the old release (if any) still stands:")
+
+
+def _fail(error: SparkanonError, status: str, headline: str) -> int:
+    if _call.json or not headline:
+        terminal.print_json(terminal.error_json(error, status, _call.run_id))
+    else:
+        terminal.show_problems(headline, error.problems)
+    return error.exit_code
+
+
+def _unexpected(error: Exception) -> SparkanonError:
+    """Type, condition and place: the text of a foreign exception may hold a cell."""
+    condition = getattr(error, "getCondition", lambda: None)()
+    named = f"{type(error).__name__}{f' [{condition}]' if condition else ''}"
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None and "sparkanon" in at.tb_next.tb_frame.f_code.co_filename:
+        at = at.tb_next
+    place = f" in {Path(at.tb_frame.f_code.co_filename).name}:{at.tb_lineno}" if at else ""
+    log = f"; Spark's own log: {_call.log}" if _call.log and _call.log.exists() else ""
+    return SparkanonError(f"{named}{place}{log}")

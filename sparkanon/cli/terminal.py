@@ -1,0 +1,102 @@
+"""What a person sees: a line a step, errors that tell what to change, a summary at the end."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+from rich.table import Table
+
+from sparkanon.errors import Problem, SparkanonError
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+_STEPS = {
+    "start": "starting Spark",
+    "read": "reading the table",
+    "fit": "measuring its columns",
+    "cut": "cutting it into blocks",
+    "mask": "grouping and masking",
+    "verify": "verifying what was written",
+    "publish": "publishing",
+}
+
+
+class Progress:
+    """A watcher that spins on a terminal and prints plain lines elsewhere; always on stderr."""
+
+    def __init__(self) -> None:
+        self._status: Status | None = None
+
+    def started(self, step: str) -> None:
+        if err.is_terminal:
+            self._status = err.status(f"{_STEPS.get(step, step)} ...")
+            self._status.start()
+
+    def done(self, step: str, seconds: float, note: str) -> None:
+        self.stop()
+        mark = "[green]✓[/] " if err.is_terminal else ""
+        tail = f"  [dim]{escape(note)}[/]" if note else ""
+        err.print(f"{mark}{_STEPS.get(step, step):<28}{seconds:7.1f} s{tail}")
+
+    def stop(self) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+
+def print_json(content: Mapping[str, Any]) -> None:
+    sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
+def show_problems(headline: str, problems: Sequence[Problem]) -> None:
+    err.print(f"[bold red]{escape(headline)}[/]")
+    for problem in problems:
+        where = f"[bold]{escape(problem.path)}[/]: " if problem.path else ""
+        err.print(f"  {where}{escape(problem.message)}")
+
+
+def error_json(error: SparkanonError, status: str, run_id: str | None) -> dict[str, Any]:
+    errors = [{"path": p.path, "message": p.message} for p in error.problems]
+    return {"status": status, "run_id": run_id, "errors": errors}
+
+
+def show_release(manifest: Mapping[str, Any], output: str | None, manifest_path: str | None) -> None:
+    """The end of a run, for a person."""
+    status = str(manifest["status"])
+    colour = {"published": "green", "dry_run": "cyan"}.get(status, "red")
+    title = {"dry_run": "dry run, nothing was published"}.get(status, status)
+    out.print(f"\n[bold {colour}]{title}[/]  run {manifest['run_id']}")
+    grid = Table.grid(padding=(0, 2))
+    total = {m["measure"]: m["value"] for m in manifest["measures"] if m["column"] is None}
+    dropped = manifest["rows_in"] - manifest["rows_out"]
+    rows = f"{manifest['rows_out']:,}" + (f" ({dropped:,} dropped for nulls)" if dropped else "")
+    grid.add_row("rows", rows)
+    grid.add_row(
+        "k",
+        f"{manifest['k']} asked, smallest class {manifest['min_class_size']:,} "
+        f"of {manifest['class_sizes']['classes']:,}",
+    )
+    grid.add_row("information loss", f"{total['il']:.2f} % of the variance")
+    worst = [m for m in manifest["measures"] if m["measure"] == "il" and m["column"] is not None]
+    worst = sorted(worst, key=lambda m: -m["value"])[:3]
+    if worst:
+        parts = (f"{escape(m['column'])} {m['value']:.1f} %" for m in worst)
+        grid.add_row("most lost in", ", ".join(parts))
+    for gate in manifest["gates"]:
+        value = "not measured" if gate["value"] is None else f"{gate['value']:.6g}"
+        verdict = "[green]passed[/]" if gate["passed"] else "[bold red]failed[/]"
+        grid.add_row(f"gate {gate['gate']}", f"{value} (limit {gate['limit']:g}) {verdict}")
+    grid.add_row("time", f"{sum(manifest['seconds'].values()):.1f} s")
+    if output and status == "published":
+        grid.add_row("release", f"[bold]{escape(output)}[/]")
+    if manifest_path:
+        grid.add_row("manifest", escape(manifest_path))
+    out.print(grid)

@@ -1,0 +1,48 @@
+"""Fixtures shared by all tests. The Spark session starts only when a test asks for it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
+    from sparkanon.engine.session import get_session
+
+    folder = tmp_path_factory.mktemp("spark")
+    session = get_session(
+        delta=True,
+        log=folder / "spark.log",
+        conf={
+            "spark.master": "local[2]",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.driver.memory": "2g",
+            "spark.sql.warehouse.dir": str(folder / "warehouse"),
+            "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder}",
+        },
+    )
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The papers' data sets; they are not ours to commit."""
+    folder = Path(os.environ.get("SPARKANON_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no data sets in {folder}; set SPARKANON_DATA to their folder")
+    return folder
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20240501)

@@ -1,0 +1,188 @@
+"""Policies: what is refused, with which path, and that nothing is repaired silently."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sparkanon.errors import PolicyError
+from sparkanon.policy import Policy, load_policy, make_policy, read_seed, schema_text
+from sparkanon.policy.loading import changed, parse
+from sparkanon.policy.model import SeedSource
+
+ROOT = Path(__file__).resolve().parents[3]
+
+GOOD: dict[str, Any] = {
+    "version": 1,
+    "input": {"format": "parquet", "path": "in.parquet"},
+    "output": {"format": "parquet", "path": "out"},
+    "columns": {
+        "id": "identifier",
+        "age": "quasi_identifier",
+        "income": {"role": "quasi_identifier", "type": "numeric"},
+        "illness": "sensitive",
+    },
+    "k": 5,
+}
+
+
+def problems(**changes: Any) -> dict[str, str]:
+    with pytest.raises(PolicyError) as caught:
+        make_policy(GOOD | changes)
+    return {problem.path: problem.message for problem in caught.value.problems}
+
+
+def columns(**changes: Any) -> dict[str, Any]:
+    return {"columns": GOOD["columns"] | changes}
+
+
+def test_a_good_policy_has_the_documented_defaults() -> None:
+    policy = make_policy(GOOD)
+    assert policy.quasi_identifiers == ("age", "income")
+    assert policy.method.space.key == "euclidean"
+    assert policy.method.grouping.key == "refined"
+    assert policy.method.release.key == "centroid"
+    assert policy.nulls == "own_category"
+    assert policy.unlisted == "error"
+
+
+def test_every_mistake_is_told_at_once_with_its_path() -> None:
+    found = problems(
+        k=1,
+        colour="red",
+        gates={"max_ill": 3},
+        method={"space": "euclid", "grouping": {"name": "refined", "passes": -1}},
+        **columns(age={"role": "quasi"}),
+    )
+    assert set(found) == {
+        "k", "colour", "gates.max_ill", "method.space", "method.grouping.passes",
+        "columns.age.role",
+    }  # fmt: skip
+    assert "did you mean euclidean?" in found["method.space"]
+    assert "greater than or equal to 2. Got 1 instead" in found["k"]
+
+
+@pytest.mark.parametrize("k", [1, 0, -3, 2.5, "5", True, None])
+def test_k_is_never_repaired(k: object) -> None:
+    assert "k" in problems(k=k)
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"columns": {"id": "identifier"}}, "columns"),
+        ({"columns": {}}, "columns"),
+        ({"output": {"format": "parquet", "path": "in.parquet"}}, "output.path"),
+        ({"output": {"format": "parquet", "path": "./x/../in.parquet"}}, "output.path"),
+        ({"output": {"format": "parquet", "path": "in.parquet/inside"}}, "output.path"),
+        ({"output": {"format": "parquet", "name": "db.t"}}, "output.path"),
+        ({"output": {"format": "table", "path": "x"}}, "output.name"),
+        ({"output": {"format": "excel", "path": "x"}}, "output.format"),
+        ({"input": {"format": "parquet", "path": "x", "version": 3}}, "input.version"),
+        ({"input": {"format": "parquet", "path": "x", "types": "a INT"}}, "input.types"),
+        ({"nulls": "ignore"}, "nulls"),
+        ({"seed": {"env": "A", "file": "b"}}, "seed"),
+        ({"seed": {}}, "seed"),
+        ({"seed": 42}, "seed"),
+        ({"gates": {"max_il": "low"}}, "gates.max_il"),
+        ({"method": {"release": {"name": "permute", "blocks": [["id"]]}}}, "method.release.blocks.0"),
+        (
+            {"method": {"release": {"name": "permute", "blocks": [["age"], ["age"]]}}},
+            "method.release.blocks",
+        ),
+        (
+            {"method": {"space": {"name": "euclidean", "weights": {"id": 2.0}}}},
+            "method.space.weights.id",
+        ),
+        (
+            {"method": {"space": {"name": "gower", "weights": {"age": 0.0, "income": 0.0}}}},
+            "method.space.weights",
+        ),
+        (columns(age={"role": "sensitive", "type": "numeric"}), "columns.age"),
+        (columns(age={"role": "quasi_identifier", "order": [1, 2]}), "columns.age.order"),
+        (
+            columns(age={"role": "quasi_identifier", "type": "ordinal", "order": [1, 1]}),
+            "columns.age.order",
+        ),
+        (
+            columns(age={"role": "quasi_identifier", "type": "date", "as": "double"}),
+            "columns.age.as",
+        ),
+        (
+            {"output": {"format": "parquet", "path": "o", "partition_by": ["id"]}},
+            "output.partition_by",
+        ),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused_where_it_stands(changes: Any, path: str) -> None:
+    assert path in problems(**changes)
+
+
+def test_nominal_under_euclidean_names_the_spaces_that_take_it() -> None:
+    found = problems(**columns(age={"role": "quasi_identifier", "type": "nominal"}))
+    assert "choose space: gower" in found["columns.age"]
+
+
+def test_duplicate_keys_and_bad_yaml_say_where() -> None:
+    with pytest.raises(PolicyError, match=r"line 3, column 3: .*'age' stands twice"):
+        parse("columns:\n  age: keep\n  age: identifier\n")
+    with pytest.raises(PolicyError, match="line 2"):
+        parse("a: [1, 2\nb: 3")
+    with pytest.raises(PolicyError, match="a policy is a mapping"):
+        parse("- 1\n- 2")
+
+
+def test_set_changes_nested_and_short_forms() -> None:
+    data = {"k": 5, "method": {"grouping": "refined"}, "columns": {"age": "keep"}}
+    new = changed(data, ["k=10", "method.grouping.passes=2", "columns.age.type=date", "runs=a=b"])
+    assert new["k"] == 10
+    assert new["method"]["grouping"] == {"name": "refined", "passes": 2}
+    assert new["columns"]["age"] == {"role": "keep", "type": "date"}
+    assert new["runs"] == "a=b"
+    assert data["k"] == 5
+    for bad in ("k", "=3", "k.x=1"):
+        with pytest.raises(PolicyError, match="--set"):
+            changed(data, [bad])
+
+
+def test_the_hash_is_of_the_meaning_not_of_the_text() -> None:
+    spelled = GOOD | {"method": {"grouping": {"name": "refined", "passes": 6}}}
+    assert make_policy(GOOD).digest() == make_policy(spelled).digest()
+    assert make_policy(GOOD).digest() != make_policy(GOOD | {"k": 6}).digest()
+
+
+def test_a_policy_survives_the_round_trip() -> None:
+    policy = make_policy(GOOD | {"method": {"release": {"name": "permute", "blocks": [["age"]]}}})
+    assert Policy.model_validate(policy.to_dict()) == policy
+
+
+def test_seeds_are_read_and_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_SEED", "correct horse")
+    seed = read_seed(SeedSource(env="MY_SEED"))
+    assert seed.secret == b"correct horse"
+    assert not seed.drawn
+    assert "horse" not in repr(seed) + str(seed)
+    assert seed.commitment("a") != seed.commitment("b")
+    assert seed.commitment("a") == read_seed(SeedSource(env="MY_SEED")).commitment("a")
+    (tmp_path / "seed").write_text("from a file\n")
+    assert read_seed(SeedSource(file=str(tmp_path / "seed"))).secret == b"from a file"
+    with pytest.raises(PolicyError, match=r"seed\.file"):
+        read_seed(SeedSource(file=str(tmp_path / "none")))
+    assert read_seed(None).drawn
+    assert read_seed(None).secret != read_seed(None).secret
+
+
+def test_the_exported_schema_is_up_to_date() -> None:
+    exported = (ROOT / "conf" / "policy.schema.json").read_text()
+    assert exported == schema_text(), "run: sparkanon schema > conf/policy.schema.json"
+    assert {"mdav", "refined"} <= set(
+        json.loads(exported)["$defs"]["Method"]["properties"]["grouping"]["anyOf"][0]["enum"]
+    )
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "conf" / "policies").glob("*.yaml")), ids=str)
+def test_policies_that_ship_are_valid(path: Path) -> None:
+    load_policy(path)

@@ -1,0 +1,93 @@
+"""Centres by hand; permutations that stay in their group, move, and are fair."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sparkanon.numeric.records import Column, Scale
+from sparkanon.releases import NewValues, TakenFrom
+from sparkanon.releases.centroid import Centroid
+from sparkanon.releases.permute import Permute, permutation_within
+
+LABELS = np.array([0, 1, 0, 1, 0, 1, 1], dtype=np.int32)
+
+
+def column(scale: Scale, cells: list[float | None], name: str = "x") -> Column:
+    null = np.array([cell is None for cell in cells])
+    return Column(name, scale, np.array([cell or 0.0 for cell in cells]), null)
+
+
+def centre(scale: Scale, cells: list[float | None]) -> list[float | None]:
+    rng = np.random.default_rng(0)
+    (new,) = Centroid().publish((column(scale, cells),), LABELS, rng)
+    assert isinstance(new, NewValues)
+    return [None if null else float(v) for v, null in zip(new.values, new.null, strict=True)]
+
+
+def spread(zero: float | None, one: float | None) -> list[float | None]:
+    return [one if label else zero for label in LABELS]
+
+
+def test_mean_median_and_mode_by_hand() -> None:
+    # group 0 holds places 0, 2, 4; group 1 places 1, 3, 5, 6
+    assert centre(Scale.NUMERIC, [1, 10, 2, 20, 6, 30, 40]) == spread(3, 25)
+    assert centre(Scale.ORDINAL, [1, 4, 9, 1, 2, 3, 2]) == spread(2, 2)
+    assert centre(Scale.NOMINAL, [2, 5, 2, 1, 0, 5, 1]) == spread(2, 1)
+
+
+def test_nulls_win_with_half_of_the_group() -> None:
+    assert centre(Scale.NUMERIC, [1, None, None, None, 5, 8, 4]) == spread(3, None)
+    assert centre(Scale.NOMINAL, [None, 3, None, 3, 1, 3, None]) == spread(None, 3)
+    assert centre(Scale.ORDINAL, [None] * 7) == spread(None, None)
+
+
+def test_a_constant_group_keeps_its_value_to_the_last_bit() -> None:
+    value = 0.1 + 0.2
+    assert centre(Scale.NUMERIC, [value] * 7) == [value] * 7
+
+
+@given(st.lists(st.integers(2, 9), min_size=1, max_size=30), st.integers(0, 10**6))
+@settings(max_examples=100, deadline=None)
+def test_permutations_stay_in_the_group_and_move_something(sizes: list[int], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.repeat(np.arange(len(sizes)), sizes)).astype(np.int32)
+    rows = permutation_within(labels, rng)
+    assert sorted(rows) == list(range(len(labels)))
+    assert (labels[rows] == labels).all()
+    moved = np.bincount(labels, weights=rows != np.arange(len(labels)))
+    assert (moved >= 2).all()
+
+
+def test_permutations_are_fair_given_that_something_moves() -> None:
+    # a group of 3: 5 permutations are not the identity, each has probability 1/5
+    labels = np.repeat(np.arange(20_000, dtype=np.int32), 3)
+    rows = permutation_within(labels, np.random.default_rng(1)).reshape(-1, 3) % 3
+    codes, counts = np.unique(rows @ [9, 3, 1], return_counts=True)
+    assert len(codes) == 5
+    chi_square = ((counts - 4000) ** 2 / 4000).sum()
+    assert chi_square < 23.5  # 99.99 % of chi-square with 4 degrees
+    assert chi_square > 0.02  # and not suspiciously even
+
+
+def test_blocks_move_together_and_apart() -> None:
+    n = 600
+    labels = np.repeat(np.arange(100, dtype=np.int32), 6)
+    records = tuple(column(Scale.NUMERIC, list(np.arange(n)), name) for name in "abcd")
+    release = Permute(blocks=[["a", "c"]])
+    assert release.draws(list("abcd")) == (("a", "c"), ("b", "d"))
+    new = release.publish(records, labels, np.random.default_rng(3))
+    taken = {name: part.rows for name, part in zip("abcd", new, strict=True) if isinstance(part, TakenFrom)}
+    assert (taken["a"] == taken["c"]).all()
+    assert (taken["b"] == taken["d"]).all()
+    assert (taken["a"] != taken["b"]).mean() > 0.5
+
+
+@pytest.mark.parametrize("release", [Centroid(), Permute()])
+def test_a_release_is_a_function_of_its_generator(release: Centroid | Permute) -> None:
+    records = (column(Scale.NUMERIC, [1, 2, 3, 4, 5, 6, 7]),)
+    one, two = (release.publish(records, LABELS, np.random.default_rng(9)) for _ in range(2))
+    for a, b in zip(one, two, strict=True):
+        assert all(np.array_equal(x, y) for x, y in zip(vars(a).values(), vars(b).values(), strict=True))
