@@ -12,7 +12,6 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from sparkanon.errors import PolicyError, Problem
 
-
 C = TypeVar("C")
 
 

@@ -90,7 +90,7 @@ def goes_left(
 ) -> npt.NDArray[np.bool_]:
     """Which of these rows the cut sends to the left."""
     if isinstance(cut, Hashed):
-        return (keys[rows] >> cut.bit) & 1 == 0
+        return np.asarray((keys[rows] >> cut.bit) & 1 == 0)
     values = cells[cut.column][rows]
     if isinstance(cut, Below):
         return ~(np.asarray(values, dtype=np.float64) > cut.threshold)

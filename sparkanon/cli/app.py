@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import click
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from sparkanon.cli import terminal
@@ -228,7 +229,7 @@ def _show_profile(found: Any) -> None:
         grid.add_column(heading, justify="right" if numeric else "left", overflow="fold")
     for column in found.columns:
         grid.add_row(
-            terminal.escape(column.name),
+            escape(column.name),
             column.type,
             _percent(column.null_share),
             "-" if column.distinct is None else f"{column.distinct:,}",
@@ -359,7 +360,7 @@ def _run(arguments: list[str]) -> int:
         return _refused(error)
     except SparkanonError as error:
         return _fail(error, "error", "this cannot run yet:" if error.exit_code == 2 else "failed:")
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         return _fail(_unexpected(error), "error", "unexpected error:")
 
 
@@ -384,7 +385,11 @@ def _unexpected(error: Exception) -> SparkanonError:
     condition = getattr(error, "getCondition", lambda: None)()
     named = f"{type(error).__name__}{f' [{condition}]' if condition else ''}"
     at = error.__traceback__
-    while at is not None and at.tb_next is not None and "sparkanon" in at.tb_next.tb_frame.f_code.co_filename:
+    while (
+        at is not None
+        and at.tb_next is not None
+        and "sparkanon" in at.tb_next.tb_frame.f_code.co_filename
+    ):
         at = at.tb_next
     place = f" in {Path(at.tb_frame.f_code.co_filename).name}:{at.tb_lineno}" if at else ""
     log = f"; Spark's own log: {_call.log}" if _call.log and _call.log.exists() else ""

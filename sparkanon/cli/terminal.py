@@ -68,7 +68,9 @@ def error_json(error: SparkanonError, status: str, run_id: str | None) -> dict[s
     return {"status": status, "run_id": run_id, "errors": errors}
 
 
-def show_release(manifest: Mapping[str, Any], output: str | None, manifest_path: str | None) -> None:
+def show_release(
+    manifest: Mapping[str, Any], output: str | None, manifest_path: str | None
+) -> None:
     """The end of a run, for a person."""
     status = str(manifest["status"])
     colour = {"published": "green", "dry_run": "cyan"}.get(status, "red")

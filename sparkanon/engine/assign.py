@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.functions import arrow_udf
 
-from sparkanon.blocks import Among, Below, Cut, Hashed, Leaf, Node, Tree
+from sparkanon.blocks import Below, Cut, Hashed, Leaf, Node, Tree
 from sparkanon.engine.columns import Quasi
 from sparkanon.engine.names import KEY, col
 from sparkanon.numeric.records import Scale
@@ -24,9 +26,9 @@ def block_of(tree: Tree, quasi: Sequence[Quasi]) -> SparkColumn:
     if tree.blocks <= MOST_IN_SQL:
         return _case(tree.root, numbers)
     used = sorted(_columns_of(tree.root))
-    return _assigner(tree, [q for q in quasi if q.name in used])(
-        F.col(KEY), *(numbers[q.name] for q in quasi if q.name in used)
-    )
+    told = [q for q in quasi if q.name in used]
+    assigned: SparkColumn = _assigner(tree, told)(F.col(KEY), *(numbers[q.name] for q in told))
+    return assigned
 
 
 def _case(at: Node | Leaf, numbers: Mapping[str, SparkColumn]) -> SparkColumn:
@@ -54,11 +56,10 @@ def _columns_of(at: Node | Leaf) -> set[str]:
     return own | _columns_of(at.left) | _columns_of(at.right)
 
 
-def _assigner(tree: Tree, used: Sequence[Quasi]):  # type: ignore[no-untyped-def]
+def _assigner(tree: Tree, used: Sequence[Quasi]) -> Any:
     names = [q.name for q in used]
     nominal = {q.name for q in used if q.scale is Scale.NOMINAL}
 
-    @F.arrow_udf("int")  # type: ignore[call-overload, untyped-decorator]
     def assign(key: pa.Array, *cells: pa.Array) -> pa.Array:
         plain = {
             name: np.array(cell.to_pylist(), dtype=object)
@@ -68,4 +69,4 @@ def _assigner(tree: Tree, used: Sequence[Quasi]):  # type: ignore[no-untyped-def
         }
         return pa.array(tree.assign(plain, key.to_numpy(zero_copy_only=False)), pa.int32())
 
-    return assign
+    return arrow_udf(assign, "int")  # type: ignore[call-overload]

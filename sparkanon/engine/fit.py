@@ -79,22 +79,21 @@ def gather(table: DataFrame, columns: Columns, k: int, nulls: NullPolicy) -> Fac
         wanted[f"sd_{i}"] = F.stddev_pop(fit)
         wanted[f"low_{i}"] = F.min(fit)
         wanted[f"high_{i}"] = F.max(fit)
-    found = table.agg(*(measure.alias(name) for name, measure in wanted.items())).first()
-    assert found is not None
+    (found,) = table.agg(*(measure.alias(name) for name, measure in wanted.items())).collect()
     counts = found.asDict()
     problems = _refusals(counts, columns, k, nulls)
     if problems:
         raise InputError(problems)
-    quasi = tuple(
+    shifted = tuple(
         q.from_origin(counts[f"low_{i}"]) if q.whole and q.scale is not Scale.NOMINAL else q
         for i, q in enumerate(columns.quasi)
     )
-    statistics = tuple(_statistics(q, i, counts, nulls) for i, q in enumerate(quasi))
+    statistics = tuple(_statistics(q, i, counts, nulls) for i, q in enumerate(shifted))
     return Facts(
         rows_in=counts["rows_in"],
         rows=counts["rows"],
         fingerprint=f"{counts['rows_in']}:{counts['xor']}:{counts['sum']}",
-        quasi=quasi,
+        quasi=shifted,
         statistics=_with_pair_differences(table.filter(kept), statistics, counts["rows"]),
     )
 
@@ -152,7 +151,9 @@ def _with_pair_differences(
     nominal = [(i, s.name) for i, s in enumerate(statistics) if s.scale is Scale.NOMINAL]
     if not nominal:
         return statistics
-    cells = [F.struct(F.lit(i).alias("at"), col(n).cast("string").alias("cell")) for i, n in nominal]
+    cells = [
+        F.struct(F.lit(i).alias("at"), col(n).cast("string").alias("cell")) for i, n in nominal
+    ]
     sizes = table.select(F.explode(F.array(*cells)).alias("c")).groupBy("c").count()
     squares = sizes.groupBy("c.at").agg(F.sum(F.col("count").cast("double") ** 2).alias("squares"))
     by_place = {row["at"]: row["squares"] for row in squares.collect()}  # one row a column

@@ -25,22 +25,25 @@ class Gate:
     value: float | None
     passed: bool
 
+    @property
+    def failure(self) -> str:
+        measured = "could not be measured" if self.value is None else f"is {self.value:.6g}"
+        return f"{measured}, the limit is {self.limit:g}; nothing was published"
 
-def check_gates(policy: Policy, measures: Sequence[Measure]) -> list[Gate]:
+
+def check_gates(policy: Policy, measures: Sequence[Measure]) -> tuple[Gate, ...]:
     """Every gate of the policy; the promise of k itself always stands first."""
     values = {m.measure: m.value for m in measures if m.column is None}
     values["k"] = values["min_class_size"]
+    limits = policy.gates | {"min_k": max(policy.k, policy.gates.get("min_k", 0.0))}
     gates = []
-    for gate, limit in ({"min_k": float(policy.k)} | policy.gates).items():
+    for gate in ("min_k", *(name for name in limits if name != "min_k")):
         side, _, measure = gate.partition("_")
-        value = values.get(measure)
+        limit, value = limits[gate], values.get(measure)
         # a value that is missing cannot be shown to be inside its limit
         passed = value is not None and (value >= limit if side == "min" else value <= limit)
-        if gate == "min_k":
-            limit = max(limit, float(policy.k))
-            passed = value is not None and value >= limit
         gates.append(Gate(gate, limit, value, passed))
-    return gates
+    return tuple(gates)
 
 
 def make_manifest(
@@ -51,7 +54,6 @@ def make_manifest(
     seed: Seed,
     source: dict[str, Any],
     rows_in: int,
-    rows_out: int,
     blocks: int,
     sizes: ClassSizes,
     measures: Sequence[Measure],
@@ -59,6 +61,7 @@ def make_manifest(
     seconds: dict[str, float],
     spark_version: str,
 ) -> dict[str, Any]:
+    """`seconds` is kept as it is, so that steps still to come are told, too."""
     return {
         "run_id": run_id,
         "status": status,
@@ -66,7 +69,7 @@ def make_manifest(
         "policy_hash": policy.digest(),
         "input": source,
         "rows_in": rows_in,
-        "rows_out": rows_out,
+        "rows_out": sizes.records,
         "k": policy.k,
         "min_class_size": sizes.smallest,
         "class_sizes": sizes.to_dict(),

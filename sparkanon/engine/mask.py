@@ -59,7 +59,7 @@ class Masking:
         failure: KernelError | None = None
         try:
             yield from self._blocks(batches)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             # An exception's text may hold a cell; its type and place do not.
             at = traceback.extract_tb(error.__traceback__)[-1]
             failure = KernelError(f"{type(error).__name__} in {at.name}, line {at.lineno}")

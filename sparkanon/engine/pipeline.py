@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import json
 import secrets
 import shutil
 import tempfile
@@ -14,27 +15,21 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, Observation, SparkSession
-from pyspark.sql import functions as F
-from pyspark.sql import types as T
+from pyspark.sql import DataFrame, SparkSession
 
-from sparkanon.blocks import Tree, fit_tree
 from sparkanon.engine import tables
-from sparkanon.engine.assign import block_of
 from sparkanon.engine.columns import Columns, resolve
 from sparkanon.engine.files import Staging, write_atomically
-from sparkanon.engine.fit import Facts, draw_sample, fillings, gather, usable, with_key
+from sparkanon.engine.fit import Facts, gather, with_key
 from sparkanon.engine.manifest import Gate, check_gates, make_manifest
-from sparkanon.engine.mask import BlockFacts, Masking, told
-from sparkanon.engine.names import BLOCK, DRAWN, FACTS, GROUP, KEY, col
+from sparkanon.engine.names import col
 from sparkanon.engine.publish import publish, staging_for
+from sparkanon.engine.stage import cut, stage, staged_schema
 from sparkanon.engine.steps import Steps, Watcher
-from sparkanon.engine.verify import drawn_hashes, verify
+from sparkanon.engine.verify import verify
 from sparkanon.errors import GateError, InputError, Problem, SparkanonError
 from sparkanon.measures import Measure, loss
-from sparkanon.measures.anonymity import ClassSizes
-from sparkanon.numeric.warm import warm
-from sparkanon.policy import NullPolicy, Policy, check_policy, make_policy, read_seed
+from sparkanon.policy import Policy, check_policy, make_policy, read_seed
 from sparkanon.rng import Seed
 
 
@@ -42,7 +37,7 @@ from sparkanon.rng import Seed
 class Release:
     """A verified release. `data` is None when nothing was to be published (`dry_run`)."""
 
-    status: str  # published, dry_run
+    status: str  # published, dry_run, refused
     data: DataFrame | None
     manifest: dict[str, Any]
     measures: tuple[Measure, ...]
@@ -60,16 +55,11 @@ class RefusedError(GateError):
     def __init__(self, release: Release) -> None:
         self.release = release
         failed = [gate for gate in release.gates if not gate.passed]
-        super().__init__([Problem(f"gates.{g.gate}", _failure(g)) for g in failed])
-
-
-def _failure(gate: Gate) -> str:
-    measured = "could not be measured" if gate.value is None else f"is {gate.value:.6g}"
-    return f"{measured}, the limit is {gate.limit:g}; nothing was published"
+        super().__init__([Problem(f"gates.{gate.gate}", gate.failure) for gate in failed])
 
 
 @dataclass(frozen=True)
-class Run:
+class _Run:
     """What stays the same through all steps of one run."""
 
     spark: SparkSession
@@ -77,6 +67,10 @@ class Run:
     seed: Seed
     run_id: str
     steps: Steps
+
+    @property
+    def draws(self) -> tuple[tuple[str, ...], ...] | None:
+        return self.policy.method.release.draws(self.policy.quasi_identifiers)
 
 
 def new_run_id() -> str:
@@ -110,7 +104,7 @@ def anonymize(
     session = spark or (df.sparkSession if df is not None else None)
     if session is None:
         session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
-    run = Run(session, policy, read_seed(policy.seed), run_id or new_run_id(), Steps(watcher))
+    run = _Run(session, policy, read_seed(policy.seed), run_id or new_run_id(), Steps(watcher))
     try:
         return _anonymize(run, df, dry_run)
     except PySparkException as error:
@@ -119,7 +113,7 @@ def anonymize(
         raise
 
 
-def _anonymize(run: Run, df: DataFrame | None, dry_run: bool) -> Release:
+def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
     policy, step = run.policy, run.steps.step
     with step("read"):
         table = _read(run, df)
@@ -132,38 +126,46 @@ def _anonymize(run: Run, df: DataFrame | None, dry_run: bool) -> Release:
         facts = gather(keyed, columns, policy.k, policy.nulls)
         run.steps.note(f"{facts.rows:,} rows, {len(facts.quasi)} quasi-identifiers")
     with step("cut"):
-        keyed, tree, floor = _cut(run, keyed, facts)
-        run.steps.note(f"{tree.blocks:,} block{'s' * (tree.blocks > 1)}")
+        cuttings = cut(keyed, facts, policy)
+        run.steps.note(f"{cuttings.tree.blocks:,} blocks")
     with staging:
         with step("mask"):
-            tree, blocks = _mask(run, keyed, columns, facts, tree, floor, staging)
+            blocks = stage(cuttings, columns, facts, policy, run.seed, staging)
         with step("verify"):
-            staged = _staged(run, columns, staging)
-            draws = policy.method.release.draws(policy.quasi_identifiers)
-            sizes = verify(staged, policy.quasi_identifiers, draws, policy.k, facts.rows)
+            schema = staged_schema(columns, run.draws)
+            staged = tables.read_staged(run.spark, str(staging.table), schema, policy.output)
+            sizes = verify(staged, policy.quasi_identifiers, run.draws, policy.k, facts.rows)
             run.steps.note(f"{sizes.classes:,} classes, the smallest has {sizes.smallest:,}")
-        measures = _measures(blocks, facts, sizes)
+        lost = loss.finish(loss.merge(block.errors for block in blocks.facts), facts.statistics)
+        measures = (Measure("min_class_size", float(sizes.smallest)), *lost)
         gates = check_gates(policy, measures)
-        status = "refused" if not all(g.passed for g in gates) else "published"
-        release = Release(
-            status="dry_run" if dry_run and status == "published" else status,
-            data=None,
-            manifest=_manifest(run, status, table.version, facts, tree, sizes, measures, gates),
-            measures=tuple(measures),
-            gates=tuple(gates),
+        passed = all(gate.passed for gate in gates)
+        manifest = make_manifest(
+            run_id=run.run_id,
+            status=("dry_run" if dry_run else "published") if passed else "refused",
+            policy=policy,
+            seed=run.seed,
+            source={"version": table.version, "fingerprint": _fingerprint(run.seed, facts)},
+            rows_in=facts.rows_in,
+            blocks=blocks.blocks,
+            sizes=sizes,
+            measures=measures,
+            gates=gates,
+            seconds=run.steps.seconds,
+            spark_version=run.spark.version,
         )
-        if status == "refused":
-            raise RefusedError(replace(release, manifest_path=_record(run, release, dry_run)))
+        release = Release(manifest["status"], None, manifest, measures, gates)
+        if not passed:
+            path = None if dry_run else _record(policy, manifest)
+            raise RefusedError(replace(release, manifest_path=path))
         if dry_run:
-            release.manifest["status"] = "dry_run"
             return release
         with step("publish"):
-            data = _publish(run, columns, staged, staging, release.manifest)
-    release.manifest["seconds"] = dict(run.steps.seconds)
-    return replace(release, data=data, manifest_path=_record(run, release, dry_run))
+            data = _publish(run, columns, staged, staging, manifest)
+    return replace(release, data=data, manifest_path=_record(policy, manifest))
 
 
-def _read(run: Run, df: DataFrame | None) -> tables.Table:
+def _read(run: _Run, df: DataFrame | None) -> tables.Table:
     if df is not None:
         return tables.Table(df)
     if run.policy.input is None:
@@ -171,141 +173,15 @@ def _read(run: Run, df: DataFrame | None) -> tables.Table:
     return tables.read(run.spark, run.policy.input, run.policy)
 
 
-def _cut(run: Run, keyed: DataFrame, facts: Facts) -> tuple[DataFrame, Tree, int]:
-    """The block tree, on a sample; and the table without the nulls the policy does not want."""
-    policy = run.policy
-    if policy.nulls is NullPolicy.DROP_ROW:
-        keyed = keyed.filter(usable(facts.quasi))
-    # a block must hold many groups, whatever k is
-    block_rows = max(policy.method.grouping.block_rows, 8 * policy.k)
-    floor = max(block_rows // 20, 4 * policy.k)
-    blocks = 1 + facts.rows // block_rows
-    if blocks == 1 and policy.nulls is not NullPolicy.IMPUTE:
-        return keyed, fit_tree_of_one(), 0
-    sample = draw_sample(keyed, facts, blocks)
-    if policy.nulls is NullPolicy.IMPUTE:
-        fill = fillings(sample, facts.quasi)
-        keyed = keyed.withColumns(
-            {n: F.coalesce(col(n), fill[n]) for n in keyed.columns if n in fill}
-        )
-    units = policy.method.space.fit(facts.statistics).units
-    return keyed, fit_tree(sample, units, facts.rows, block_rows, floor), floor
-
-
-def fit_tree_of_one() -> Tree:
-    from sparkanon.blocks import Leaf
-
-    return Tree(Leaf())
-
-
-def _mask(
-    run: Run,
-    keyed: DataFrame,
-    columns: Columns,
-    facts: Facts,
-    tree: Tree,
-    floor: int,
-    staging: Staging,
-) -> tuple[Tree, list[BlockFacts]]:
-    """Group and release every block into the staging folder.
-
-    Blocks are counted while they are masked. One that turns out too small (the sample could not
-    know) is merged with its sibling and the step is done again.
-    """
-    warm()  # once here, so that no worker has to compile
-    method = run.policy.method
-    draws = method.release.draws(run.policy.quasi_identifiers)
-    extra = drawn_hashes(draws, keyed.schema) if draws is not None else []
-    while True:
-        masking = Masking(
-            quasi=facts.quasi,
-            statistics=facts.statistics,
-            space=method.space.fit(facts.statistics),
-            grouping=method.grouping,
-            release=method.release,
-            k=run.policy.k,
-            floor=floor if tree.blocks > 1 else 0,
-            keep_groups=draws is not None,
-            key=run.seed.derive("masking"),
-        )
-        schema = _staged_schema(columns, draws).add(FACTS, T.StringType())
-        seen = Observation()
-        masked = (
-            keyed.select("*", *extra, block_of(tree, facts.quasi).alias(BLOCK))
-            .repartitionById(tree.blocks, BLOCK)
-            .mapInArrow(masking, schema)
-            .observe(seen, F.collect_list(FACTS).alias("facts"))
-            .drop(FACTS)
-        )
-        sink = run.policy.output
-        tables.writer(masked, sink if draws is None else None).format(
-            tables.file_format(sink)
-        ).mode("overwrite").save(str(staging.table))
-        blocks = told(seen.get["facts"])
-        small = frozenset(block.block for block in blocks if block.rows < masking.floor)
-        small |= frozenset(range(tree.blocks)) - {block.block for block in blocks}
-        if not small or tree.blocks == 1:
-            return tree, blocks
-        tree = tree.without(small)
-
-
-def _staged_schema(columns: Columns, draws: object | None) -> T.StructType:
-    """Public columns, and the private ones a release that draws is verified by."""
-    schema = T.StructType(list(columns.released))
-    if draws is not None:
-        for i in range(len(list(draws))):  # type: ignore[call-overload]
-            schema = schema.add(f"{DRAWN}{i}", T.LongType())
-        schema = schema.add(GROUP, T.LongType())
-    return schema
-
-
-def _staged(run: Run, columns: Columns, staging: Staging) -> DataFrame:
-    draws = run.policy.method.release.draws(run.policy.quasi_identifiers)
-    schema = _staged_schema(columns, draws)
-    return tables.read_staged(run.spark, str(staging.table), schema, run.policy.output)
-
-
-def _measures(
-    blocks: list[BlockFacts], facts: Facts, sizes: ClassSizes
-) -> list[Measure]:
-    lost = loss.finish(loss.merge(block.errors for block in blocks), facts.statistics)
-    return [Measure("min_class_size", float(sizes.smallest)), *lost]
-
-
-def _manifest(
-    run: Run,
-    status: str,
-    version: int | None,
-    facts: Facts,
-    tree: Tree,
-    sizes: ClassSizes,
-    measures: list[Measure],
-    gates: list[Gate],
-) -> dict[str, Any]:
-    # Keyed: whoever knows all rows but one must not be able to try out the last.
-    fingerprint = run.seed.derive("fingerprint", facts.fingerprint).hex()
-    return make_manifest(
-        run_id=run.run_id,
-        status=status,
-        policy=run.policy,
-        seed=run.seed,
-        source={"version": version, "fingerprint": fingerprint},
-        rows_in=facts.rows_in,
-        rows_out=sizes.records,
-        blocks=tree.blocks,
-        sizes=sizes,
-        measures=measures,
-        gates=gates,
-        seconds=dict(run.steps.seconds),
-        spark_version=run.spark.version,
-    )
+def _fingerprint(seed: Seed, facts: Facts) -> str:
+    """Keyed: whoever knows all rows but one must not be able to try out the last."""
+    return seed.derive("fingerprint", facts.fingerprint).hex()
 
 
 def _publish(
-    run: Run, columns: Columns, staged: DataFrame, staging: Staging, manifest: dict[str, Any]
+    run: _Run, columns: Columns, staged: DataFrame, staging: Staging, manifest: dict[str, Any]
 ) -> DataFrame:
-    policy, sink = run.policy, run.policy.output
-    private = policy.method.release.draws(policy.quasi_identifiers) is not None
+    sink, private = run.policy.output, run.draws is not None
     public = staged.select(*(col(field.name) for field in columns.released))
     if sink is None:
         folder = _scratch() / run.run_id
@@ -322,15 +198,13 @@ def _publish(
     return tables.read_staged(run.spark, sink.place, columns.schema, sink)
 
 
-def _record(run: Run, release: Release, dry_run: bool) -> Path | None:
+def _record(policy: Policy, manifest: dict[str, Any]) -> Path | None:
     """Write the manifest into the folder of runs."""
-    if dry_run or run.policy.output is None:
+    if policy.output is None:
         return None
-    import json
-
-    path = Path(run.policy.runs) / run.run_id / "manifest.json"
+    path = Path(policy.runs) / str(manifest["run_id"]) / "manifest.json"
     try:
-        write_atomically(path, json.dumps(release.manifest, indent=2, ensure_ascii=False) + "\n")
+        write_atomically(path, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     except OSError as error:
         raise SparkanonError(f"cannot write the manifest {path}: {error.strerror}") from None
     return path

@@ -93,7 +93,7 @@ def _without_chosen(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def _delta_coordinates() -> str:
-    from importlib.metadata import version  # noqa: PLC0415 (only Delta needs it)
+    from importlib.metadata import version
 
     spark = ".".join(version("pyspark").split(".")[:2])
     return f"io.delta:delta-spark_{spark}_2.13:{version('delta-spark')}"

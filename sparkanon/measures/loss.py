@@ -28,7 +28,7 @@ def local(
 
 def merge(parts: Iterable[Sequence[float]]) -> Floats:
     """Add the blocks up; give them in a fixed order and the sum is the same to the last bit."""
-    return np.sum(np.array(list(parts), dtype=np.float64), axis=0)
+    return np.asarray(np.sum(np.array(list(parts), dtype=np.float64), axis=0))
 
 
 def finish(errors: Floats, statistics: Sequence[ColumnStatistics]) -> list[Measure]:

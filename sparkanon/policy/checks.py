@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 from sparkanon.errors import Problem
 from sparkanon.measures import CATALOGUE
@@ -93,11 +94,11 @@ def _methods(policy: Policy) -> Iterator[Problem]:
 
 def scale_problems(policy: Policy, name: str, declared: ColumnType) -> Iterator[Problem]:
     """Whether the space and the release take a column of this type, and which ones would."""
-    axes: tuple[tuple[str, Registry[object]], ...] = (("space", SPACES), ("release", RELEASES))  # type: ignore[assignment]
+    axes: tuple[tuple[str, Registry[Any]], ...] = (("space", SPACES), ("release", RELEASES))
     for axis, registry in axes:
         method = getattr(policy.method, axis)
         if declared.scale not in method.scales:
-            able = [item.key for item in registry if declared.scale in item.scales]  # type: ignore[attr-defined]
+            able = [item.key for item in registry if declared.scale in item.scales]
             yield Problem(
                 f"columns.{name}",
                 f"is {declared}, which {axis} '{method.key}' does not take; "

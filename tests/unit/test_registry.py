@@ -36,5 +36,5 @@ def test_duplicates_unknown_names_and_wrong_parameters_are_refused() -> None:
     for wrong in ({"passes": "4"}, {"speed": 1}):
         with pytest.raises(ValidationError):
             registry.build({"name": "fine"} | wrong)
-    with pytest.raises(Exception, match="frozen|assign"):
+    with pytest.raises(Exception, match=r"frozen|assign"):
         registry.build("fine").passes = 5  # type: ignore[misc]

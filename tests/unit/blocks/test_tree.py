@@ -41,7 +41,9 @@ def test_the_widest_column_is_cut_at_its_median() -> None:
 
 
 def test_units_decide_what_is_wide() -> None:
-    sample = Sample((numeric("a", np.arange(100.0)), numeric("b", np.arange(100.0) * 5)), {}, keys_of(100))
+    sample = Sample(
+        (numeric("a", np.arange(100.0)), numeric("b", np.arange(100.0) * 5)), {}, keys_of(100)
+    )
     tree = fit_tree(sample, {"a": 0.01, "b": 1.0}, 100, 50, 1)
     assert isinstance(tree.root, Node)
     assert isinstance(tree.root.cut, Below)
@@ -88,7 +90,11 @@ def test_categories_and_nulls_can_be_cut() -> None:
 
 def test_small_blocks_are_merged_with_their_sibling() -> None:
     tree = Tree(
-        Node(Below("a", 0.0), Node(Below("a", -5.0), Leaf(), Leaf()), Node(Hashed(0), Leaf(), Leaf()))
+        Node(
+            Below("a", 0.0),
+            Node(Below("a", -5.0), Leaf(), Leaf()),
+            Node(Hashed(0), Leaf(), Leaf()),
+        )
     )
     assert tree.blocks == 4
     merged = tree.without(frozenset({0}))

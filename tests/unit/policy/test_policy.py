@@ -88,7 +88,10 @@ def test_k_is_never_repaired(k: object) -> None:
         ({"seed": {}}, "seed"),
         ({"seed": 42}, "seed"),
         ({"gates": {"max_il": "low"}}, "gates.max_il"),
-        ({"method": {"release": {"name": "permute", "blocks": [["id"]]}}}, "method.release.blocks.0"),
+        (
+            {"method": {"release": {"name": "permute", "blocks": [["id"]]}}},
+            "method.release.blocks.0",
+        ),
         (
             {"method": {"release": {"name": "permute", "blocks": [["age"], ["age"]]}}},
             "method.release.blocks",

@@ -79,7 +79,11 @@ def test_blocks_move_together_and_apart() -> None:
     release = Permute(blocks=[["a", "c"]])
     assert release.draws(list("abcd")) == (("a", "c"), ("b", "d"))
     new = release.publish(records, labels, np.random.default_rng(3))
-    taken = {name: part.rows for name, part in zip("abcd", new, strict=True) if isinstance(part, TakenFrom)}
+    taken = {
+        name: part.rows
+        for name, part in zip("abcd", new, strict=True)
+        if isinstance(part, TakenFrom)
+    }
     assert (taken["a"] == taken["c"]).all()
     assert (taken["b"] == taken["d"]).all()
     assert (taken["a"] != taken["b"]).mean() > 0.5
@@ -90,4 +94,6 @@ def test_a_release_is_a_function_of_its_generator(release: Centroid | Permute) -
     records = (column(Scale.NUMERIC, [1, 2, 3, 4, 5, 6, 7]),)
     one, two = (release.publish(records, LABELS, np.random.default_rng(9)) for _ in range(2))
     for a, b in zip(one, two, strict=True):
-        assert all(np.array_equal(x, y) for x, y in zip(vars(a).values(), vars(b).values(), strict=True))
+        assert all(
+            np.array_equal(x, y) for x, y in zip(vars(a).values(), vars(b).values(), strict=True)
+        )

@@ -69,9 +69,11 @@ def test_gower_is_the_mean_over_the_columns() -> None:
 @pytest.mark.parametrize("key", SPACES.keys())
 def test_every_space_gives_finite_contiguous_points(key: str) -> None:
     space = SPACES.build(key)
-    records = tuple(
-        column(scale.value, scale, [0, 1, 2, None]) for scale in Scale if scale in space.scales
-    ) + (column("constant", Scale.NUMERIC, [5, 5, 5, 5]),)
+    taken = (scale for scale in Scale if scale in space.scales)
+    records = (
+        *(column(scale.value, scale, [0, 1, 2, None]) for scale in taken),
+        column("constant", Scale.NUMERIC, [5, 5, 5, 5]),
+    )
     points = space.fit([statistics(c) for c in records]).points(records)
     assert points.values.flags.c_contiguous
     assert points.values.dtype == np.float64
