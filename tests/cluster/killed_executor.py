@@ -1,0 +1,92 @@
+"""Run by test_killed_executor.py in a process of its own: a session can be had only once."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psutil
+
+from sparkanon.engine.pipeline import anonymize
+from sparkanon.engine.sample_data import people
+from sparkanon.engine.session import get_session
+from sparkanon.groupings.refined import Refined
+
+folder = Path(sys.argv[1])
+Refined.block_rows = 1000  # many blocks, so that a kill hits some before and some after
+COLUMNS = dict.fromkeys(("age", "income", "height_cm", "weight_kg"), "quasi_identifier")
+
+
+def executors() -> list[psutil.Process]:
+    found = []
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if any("CoarseGrainedExecutorBackend" in part for part in child.cmdline()):
+                found.append(child)
+    return found
+
+
+class KillOne:
+    """Watches the steps of a run and kills an executor once masking has begun."""
+
+    def __init__(self) -> None:
+        self.killed = 0
+        self._victim = executors()[0]
+
+    def started(self, step: str) -> None:
+        if step == "mask":
+            threading.Thread(target=self._kill, daemon=True).start()
+
+    def done(self, step: str, seconds: float, note: str) -> None:
+        pass
+
+    def _kill(self) -> None:
+        staged = folder.glob(".sparkanon-stormy-*/table/_temporary/**/*.parquet")
+        while not any(staged):  # the first block is being written
+            time.sleep(0.01)
+            staged = folder.glob(".sparkanon-stormy-*/table/_temporary/**/*.parquet")
+        self._victim.send_signal(signal.SIGKILL)
+        self.killed += 1
+
+
+def run(name: str, watcher: KillOne | None = None) -> dict[str, object]:
+    policy = {
+        "columns": COLUMNS | {"diagnosis": "sensitive"},
+        "unlisted": "drop",
+        "output": {"format": "parquet", "path": str(folder / name)},
+        "k": 5,
+        "method": {"release": "permute"},  # draws: a retry must draw the same
+        "seed": {"file": str(folder / "seed")},
+        "runs": str(folder / "runs"),
+    }
+    release = anonymize(table, policy, watcher=watcher)
+    assert release.data is not None
+    columns = ", ".join(release.data.columns)
+    found = release.data.selectExpr(f"sum(cast(xxhash64({columns}) as decimal(38,0))) h").first()
+    assert found is not None
+    blocks = release.manifest["blocks"]
+    return {"rows": release.manifest["rows_out"], "hash": str(found["h"]), "blocks": blocks}
+
+
+(folder / "seed").write_text("calm or stormy")
+spark = get_session(
+    log=folder / "spark.log",
+    conf={
+        "spark.master": "local-cluster[2,1,1024]",
+        "spark.executor.memory": "1g",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.sql.adaptive.enabled": "true",
+    },
+)
+people(spark, 20_000, partitions=4).write.parquet(str(folder / "people"))
+table = spark.read.parquet(str(folder / "people"))
+calm = run("calm")
+storm = KillOne()
+stormy = run("stormy", storm)
+print(json.dumps({"calm": calm, "stormy": stormy, "killed": storm.killed}))
+spark.stop()

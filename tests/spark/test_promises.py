@@ -1,0 +1,353 @@
+"""The promises of the design, each with a test that breaks when the promise does."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from pyspark import cloudpickle
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+import sparkanon
+from sparkanon.engine import pipeline, stage
+from sparkanon.engine.sample_data import people
+from sparkanon.errors import VerificationError
+from sparkanon.groupings.mdav import Mdav
+from sparkanon.groupings.refined import Refined
+from sparkanon.numeric.points import Points
+from sparkanon.numeric.records import Labels, Records
+from sparkanon.policy import make_policy
+from sparkanon.registry import spec
+from sparkanon.releases import Published, TakenFrom
+from sparkanon.releases.permute import Permute
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
+
+QUASI = ("age", "income", "birthday", "height_cm", "commute_km")
+COLUMNS = {
+    "person_id": "identifier",
+    "diagnosis": "sensitive",
+    "wealth": "keep",
+    **dict.fromkeys(QUASI, "quasi_identifier"),
+}
+
+
+def policy_for(tmp_path: Path, **changes: Any) -> dict[str, Any]:
+    return {
+        "columns": COLUMNS,
+        "output": {"format": "parquet", "path": str(tmp_path / "release")},
+        "k": 4,
+        "unlisted": "drop",
+        "runs": str(tmp_path / "runs"),
+        "seed": {"file": _seed_file(tmp_path)},
+    } | changes
+
+
+def _seed_file(folder: Path, text: str = "a seed for tests, kept out of sight") -> str:
+    path = folder / "seed.txt"
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    path = str(tmp_path_factory.mktemp("people") / "people.parquet")
+    people(spark, 3000, partitions=3).write.parquet(path)
+    return spark.read.parquet(path)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut 3,000 rows into several blocks, as 3,000,000 would be."""
+    for grouping in (Refined, Mdav):
+        monkeypatch.setattr(grouping, "block_rows", 500)
+
+
+def rows_of(data: DataFrame | None) -> Counter[tuple[Any, ...]]:
+    assert data is not None
+    return Counter(tuple(row) for row in data.collect())
+
+
+def smallest_class(data: DataFrame | None, quasi: tuple[str, ...] = QUASI) -> int:
+    assert data is not None
+    return min(Counter(tuple(r[q] for q in quasi) for r in data.collect()).values())
+
+
+# 1. k holds
+
+
+@pytest.mark.parametrize("k", [2, 7, 50, 1500, 3000])
+def test_k_holds_on_what_was_published(
+    spark: SparkSession, table: DataFrame, tmp_path: Path, k: int, small_blocks: None
+) -> None:
+    release = sparkanon.anonymize(table, policy_for(tmp_path, k=k))
+    published = spark.read.parquet(str(tmp_path / "release"))
+    assert published.count() == 3000
+    assert smallest_class(published) >= k
+    assert release.manifest["min_class_size"] == smallest_class(published)
+    assert release.manifest["class_sizes"]["records"] == 3000
+
+
+@spec
+class Careless:
+    """Groups that are one record too small."""
+
+    key: ClassVar[str] = "careless"
+    title: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+    block_rows: ClassVar[int] = 10_000
+
+    def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
+        return (np.arange(points.n) // (k - 1)).astype(np.int32)
+
+
+class Mixing(Permute):
+    """Takes cells from anywhere in the block, not from the group."""
+
+    def publish(
+        self, records: Records, labels: Labels, rng: np.random.Generator
+    ) -> tuple[Published, ...]:
+        return tuple(TakenFrom(rng.permutation(len(labels))) for _ in records)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        {"grouping": Careless()},
+        {"grouping": Careless(), "release": Permute()},
+        {"release": Mixing()},
+    ],
+    ids=["classes too small", "groups too small", "cells of other groups"],
+)
+def test_a_kernel_that_breaks_k_is_caught_on_the_staged_table(
+    table: DataFrame, tmp_path: Path, method: dict[str, Any]
+) -> None:
+    policy = make_policy(policy_for(tmp_path))
+    broken = policy.model_copy(update={"method": policy.method.model_copy(update=method)})
+    with pytest.raises(VerificationError) as caught:
+        sparkanon.anonymize(table, broken)
+    assert caught.value.exit_code == 3
+    assert not (tmp_path / "release").exists()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["seed.txt"]
+
+
+# 2. same data, policy and seed: same release
+
+
+@pytest.mark.parametrize("release", ["centroid", "permute"])
+def test_the_same_release_for_any_layout_and_plan(
+    spark: SparkSession, table: DataFrame, tmp_path: Path, release: str, small_blocks: None
+) -> None:
+    policy = policy_for(tmp_path, method={"release": release})
+    first = sparkanon.anonymize(table, policy)
+    expected = rows_of(first.data)
+    assert first.manifest["blocks"] > 4
+    layouts = {
+        "1 partition": table.coalesce(1),
+        "2 partitions": table.repartition(2),
+        "7 partitions": table.repartition(7, "income"),
+        "shuffled": table.orderBy(F.xxhash64("person_id")).coalesce(1),
+    }
+    for name, layout in layouts.items():
+        again = sparkanon.anonymize(layout, policy)
+        assert rows_of(again.data) == expected, name
+        assert again.manifest["input"] == first.manifest["input"]
+    for aqe in ("false", "true"):
+        spark.conf.set("spark.sql.adaptive.enabled", aqe)
+        again = sparkanon.anonymize(table.repartition(5), policy)
+        assert rows_of(again.data) == expected, f"AQE {aqe}"
+
+
+def test_another_seed_is_another_draw(table: DataFrame, tmp_path: Path) -> None:
+    policy = policy_for(tmp_path, method={"release": "permute"})
+    one = rows_of(sparkanon.anonymize(table, policy).data)
+    _seed_file(tmp_path, "another seed")
+    two = rows_of(sparkanon.anonymize(table, policy).data)
+    assert sum((one & two).values()) < 1500
+
+
+# 3. nothing leaks sideways
+
+
+def test_nothing_leaks_sideways(
+    spark: SparkSession, table: DataFrame, tmp_path: Path, small_blocks: None
+) -> None:
+    marked = table.withColumn("wealth", F.lit("Zanzibar-4711"))
+    release = sparkanon.anonymize(marked, policy_for(tmp_path))
+    assert release.data is not None
+    assert set(release.data.columns) == {*QUASI, "diagnosis", "wealth"}
+    told = json.dumps(release.manifest) + (tmp_path / "release" / "_sparkanon.json").read_text()
+    assert release.manifest_path is not None
+    told += release.manifest_path.read_text()
+    assert "Zanzibar" not in told
+    assert "kept out of sight" not in told
+    for row in table.filter("income > 1000").select("income", "birthday").take(50):
+        assert str(row["income"]) not in told
+        assert str(row["birthday"]) not in told
+    assert list(tmp_path.glob(".sparkanon*")) == []
+
+
+def test_the_order_of_rows_tells_nothing(
+    spark: SparkSession, table: DataFrame, tmp_path: Path, small_blocks: None
+) -> None:
+    place = F.row_number().over(Window.orderBy("person_id"))
+    numbered = table.withColumn("wealth", place)  # travels untouched: the row it came from
+    release = sparkanon.anonymize(numbered, policy_for(tmp_path))
+    assert release.data is not None
+    near, total = 0, 0
+    for path in sorted((tmp_path / "release").glob("part-*.parquet")):
+        rows = spark.read.parquet(str(path)).collect()
+        order = np.array([row["wealth"] for row in rows])
+        ranks = np.argsort(np.argsort(order))
+        assert abs(np.corrcoef(ranks, np.arange(len(ranks)))[0, 1]) < 0.2
+        groups = [tuple(row[q] for q in QUASI) for row in rows]
+        near += sum(a == b for a, b in pairwise(groups))
+        total += len(rows)
+    assert total == 3000
+    assert near / total < 0.05  # neighbours in the file are not neighbours in a group
+
+
+# 4. atomic and idempotent
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {p.name: p.read_bytes() for p in folder.iterdir()}
+
+
+@pytest.mark.parametrize("at", ["stage", "verify", "publish"])
+def test_a_crash_leaves_the_old_release(
+    table: DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    policy = policy_for(tmp_path)
+    sparkanon.anonymize(table, policy)
+    old = files_of(tmp_path / "release")
+
+    def crash(*_: Any, **__: Any) -> None:
+        raise RuntimeError("power cut")
+
+    monkeypatch.setattr(pipeline, at, crash)
+    with pytest.raises(RuntimeError):
+        sparkanon.anonymize(table, policy | {"k": 9})
+    assert files_of(tmp_path / "release") == old
+    assert list(tmp_path.glob(".sparkanon*")) == []
+
+
+@pytest.mark.parametrize("release", ["centroid", "permute"])
+def test_running_twice_is_running_once(
+    spark: SparkSession, table: DataFrame, tmp_path: Path, release: str
+) -> None:
+    policy = policy_for(tmp_path, method={"release": release})
+    once = rows_of(sparkanon.anonymize(table, policy).data)
+    sparkanon.anonymize(table, policy)
+    assert rows_of(spark.read.parquet(str(tmp_path / "release"))) == once
+
+
+def test_a_killed_run_is_cleared_and_its_old_release_given_back(tmp_path: Path) -> None:
+    from sparkanon.engine.files import Staging
+
+    left = tmp_path / ".sparkanon-release-killed"
+    (left / "old").mkdir(parents=True)
+    (left / "old" / "data").write_text("the old release")
+    nobody = 2**22 + 1  # beyond the largest process number of Linux
+    owner = {"pid": nobody, "host": os.uname().nodename}
+    (left / "_owner.json").write_text(json.dumps(owner))
+    mine = tmp_path / ".sparkanon-release-running"
+    mine.mkdir()
+    (mine / "_owner.json").write_text(json.dumps(owner | {"pid": os.getpid()}))
+    with Staging(tmp_path / "release", "new") as staging:
+        assert staging.path.stat().st_mode & 0o077 == 0
+        assert (tmp_path / "release" / "data").read_text() == "the old release"
+        assert not left.exists()
+        assert mine.exists()
+    assert not staging.path.exists()
+
+
+# 5. fail closed
+
+
+def test_a_gate_that_fails_publishes_nothing(table: DataFrame, tmp_path: Path) -> None:
+    policy = policy_for(tmp_path)
+    sparkanon.anonymize(table, policy)
+    old = files_of(tmp_path / "release")
+    with pytest.raises(sparkanon.GateError) as caught:
+        sparkanon.anonymize(table, policy | {"k": 9, "gates": {"max_il": 0.001}})
+    assert caught.value.exit_code == 3
+    assert caught.value.problems[0].path == "gates.max_il"
+    assert files_of(tmp_path / "release") == old
+    assert list(tmp_path.glob(".sparkanon*")) == []
+
+
+def test_a_dry_run_measures_and_writes_nothing(table: DataFrame, tmp_path: Path) -> None:
+    release = sparkanon.anonymize(table, policy_for(tmp_path), dry_run=True)
+    assert release.status == release.manifest["status"] == "dry_run"
+    assert release.data is None
+    assert release.manifest["min_class_size"] >= 4
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["seed.txt"]
+
+
+# 6. blocks: any tree gives a safe release
+
+
+def test_a_block_that_is_too_small_is_merged_and_done_again(
+    table: DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_blocks: None
+) -> None:
+    from sparkanon.blocks import Below, Leaf, Node, Tree
+
+    lopsided = Node(Below("age", 18.5), Leaf(), Node(Below("age", 50.0), Leaf(), Leaf()))
+    empty = Tree(Node(Below("age", -1.0), Leaf(), lopsided))
+    monkeypatch.setattr(stage, "fit_tree", lambda *_: empty)
+    release = sparkanon.anonymize(table, policy_for(tmp_path, k=60))
+    assert release.manifest["blocks"] == 2
+    assert release.manifest["rows_out"] == 3000
+    assert smallest_class(release.data) >= 60
+
+
+def test_large_trees_go_through_python_with_the_same_result(
+    table: DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_blocks: None
+) -> None:
+    from sparkanon.engine import assign
+
+    columns = COLUMNS | {"region": "quasi_identifier", "sex": "quasi_identifier"}
+    policy = policy_for(tmp_path, columns=columns, method={"space": "gower"})
+    in_sql = rows_of(sparkanon.anonymize(table, policy).data)
+    monkeypatch.setattr(assign, "MOST_IN_SQL", 1)
+    assert rows_of(sparkanon.anonymize(table, policy).data) == in_sql
+
+
+@pytest.mark.parametrize(
+    "awkward",
+    [
+        {"age": "7"},
+        {"income": "0.0D", "age": "1", "height_cm": "2.0D"},
+        {"commute_km": "CASE WHEN age > 90 THEN 1.0D END"},
+        {"income": "CASE WHEN age > 30 THEN 0.0D ELSE income END"},
+        {"income": "CASE WHEN age = 44 THEN 1e300D ELSE income END"},
+    ],
+    ids=["constant", "many constants", "nearly all null", "point mass", "huge outliers"],
+)
+def test_awkward_columns_still_hide_everybody(
+    table: DataFrame, tmp_path: Path, awkward: dict[str, str], small_blocks: None
+) -> None:
+    release = sparkanon.anonymize(
+        table.withColumns({c: F.expr(e) for c, e in awkward.items()}), policy_for(tmp_path)
+    )
+    assert smallest_class(release.data) >= 4
+    assert release.manifest["rows_out"] == 3000
+
+
+def test_a_table_of_one_value_is_cut_by_key_and_stays_as_it_is(
+    spark: SparkSession, tmp_path: Path, small_blocks: None
+) -> None:
+    same = spark.range(3000).select(F.lit(3).alias("x"), F.lit("a").alias("y"))
+    policy = policy_for(tmp_path, columns={"x": "quasi_identifier", "y": "keep"})
+    release = sparkanon.anonymize(same, policy)
+    assert rows_of(release.data) == Counter({(3, "a"): 3000})
+    assert release.manifest["min_class_size"] == 3000
