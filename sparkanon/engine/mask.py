@@ -53,6 +53,7 @@ class Masking:
     floor: int
     keep_groups: bool  # whether the staged table needs group numbers to be verified
     key: bytes = field(repr=False)
+    names: tuple[str, ...] = ()  # of the columns that come in, which Spark numbers
 
     def __call__(self, batches: Batches) -> Batches:
         """For `mapInArrow`: a partition holds whole blocks, usually one."""
@@ -70,7 +71,7 @@ class Masking:
         rows = [batch for batch in batches if batch.num_rows]
         if not rows:
             return
-        table = pa.Table.from_batches(rows)
+        table = pa.Table.from_batches(rows).rename_columns(list(self.names))
         del rows
         blocks = table.column(BLOCK).to_numpy()
         for block in np.unique(blocks):

@@ -97,7 +97,7 @@ def stage(
         masked = _masked(cuttings, columns, masking, draws)
         watched = masked.observe(seen, F.collect_list(FACTS).alias("facts")).drop(FACTS)
         sink = policy.output if draws is None else None  # private columns: not yet its final form
-        writer = tables.writer(watched, sink).format(tables.file_format(policy.output))
+        writer = tables.writer(watched, sink).format(tables.file_format(sink))
         writer.mode("overwrite").save(str(staging.table))
         blocks = told(seen.get["facts"])
         filled = {block.block for block in blocks if block.rows >= masking.floor}
@@ -110,11 +110,11 @@ def stage(
 def _masked(cuttings: Cuttings, columns: Columns, masking: Masking, draws: Draws) -> DataFrame:
     extra = drawn_hashes(draws, cuttings.rows.schema) if draws is not None else []
     block = block_of(cuttings.tree, masking.quasi).alias(BLOCK)
-    return (
-        cuttings.rows.select("*", *extra, block)
-        .repartitionById(cuttings.tree.blocks, BLOCK)
-        .mapInArrow(masking, staged_schema(columns, draws).add(FACTS, T.StringType()))
-    )
+    placed = cuttings.rows.select("*", *extra, block).repartitionById(cuttings.tree.blocks, BLOCK)
+    masking = replace(masking, names=tuple(placed.columns))
+    # `mapInArrow` takes a dot in a name for the way into a struct
+    plain = placed.toDF(*(f"c{i}" for i in range(len(placed.columns))))
+    return plain.mapInArrow(masking, staged_schema(columns, draws).add(FACTS, T.StringType()))
 
 
 def staged_schema(columns: Columns, draws: Draws) -> T.StructType:
