@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -80,6 +80,14 @@ def make_manifest(
         "seed_commitment": seed.commitment(run_id),
         "versions": _versions() | {"spark": spark_version, "python": platform.python_version()},
     }
+
+
+def for_readers(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What goes out with the release: nothing about where it came from."""
+    private = ("input", "seed", "runs")
+    policy = {name: part for name, part in manifest["policy"].items() if name not in private}
+    policy["output"] = {n: part for n, part in policy["output"].items() if n != "staging"}
+    return {name: part for name, part in manifest.items() if name != "input"} | {"policy": policy}
 
 
 def _versions() -> dict[str, str]:

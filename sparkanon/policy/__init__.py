@@ -7,14 +7,28 @@ from sparkanon.policy.loading import (
     read_seed,
     schema_text,
 )
-from sparkanon.policy.model import ColumnPolicy, ColumnType, NullPolicy, Policy, Role
+from sparkanon.policy.model import (
+    ColumnPolicy,
+    ColumnType,
+    Method,
+    NullPolicy,
+    Policy,
+    Role,
+    SeedSource,
+    Sink,
+    Source,
+)
 
 __all__ = [
     "ColumnPolicy",
     "ColumnType",
+    "Method",
     "NullPolicy",
     "Policy",
     "Role",
+    "SeedSource",
+    "Sink",
+    "Source",
     "check_policy",
     "load_policy",
     "make_policy",

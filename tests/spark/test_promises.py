@@ -184,7 +184,10 @@ def test_nothing_leaks_sideways(
     release = sparkanon.anonymize(marked, policy_for(tmp_path))
     assert release.data is not None
     assert set(release.data.columns) == {*QUASI, "diagnosis", "wealth"}
-    told = json.dumps(release.manifest) + (tmp_path / "release" / "_sparkanon.json").read_text()
+    public = (tmp_path / "release" / "_sparkanon.json").read_text()
+    assert "seed.txt" not in public
+    assert "fingerprint" not in public
+    told = json.dumps(release.manifest) + public
     assert release.manifest_path is not None
     told += release.manifest_path.read_text()
     assert "Zanzibar" not in told

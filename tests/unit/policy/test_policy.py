@@ -7,11 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from sparkanon.errors import PolicyError
-from sparkanon.policy import Policy, load_policy, make_policy, read_seed, schema_text
+from sparkanon.groupings.refined import Refined
+from sparkanon.policy import (
+    ColumnPolicy,
+    Method,
+    Policy,
+    Role,
+    load_policy,
+    make_policy,
+    read_seed,
+    schema_text,
+)
 from sparkanon.policy.loading import changed, parse
 from sparkanon.policy.model import SeedSource
+from sparkanon.releases.permute import Permute
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -160,6 +172,27 @@ def test_the_hash_is_of_the_meaning_not_of_the_text() -> None:
 def test_a_policy_survives_the_round_trip() -> None:
     policy = make_policy(GOOD | {"method": {"release": {"name": "permute", "blocks": [["age"]]}}})
     assert Policy.model_validate(policy.to_dict()) == policy
+
+
+def test_a_policy_can_be_built_in_code() -> None:
+    built = Policy(
+        columns={"age": "quasi_identifier", "illness": ColumnPolicy(role=Role.SENSITIVE)},
+        k=3,
+        method=Method(grouping=Refined(passes=2), release=Permute(blocks=[["age"]])),
+    )
+    written = make_policy(
+        {
+            "columns": {"age": "quasi_identifier", "illness": "sensitive"},
+            "k": 3,
+            "method": {
+                "grouping": {"name": "refined", "passes": 2},
+                "release": {"name": "permute", "blocks": [["age"]]},
+            },
+        }
+    )
+    assert built == written
+    with pytest.raises(ValidationError):
+        Refined(passes=-1)
 
 
 def test_seeds_are_read_and_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
