@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.mdav import mdav
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
@@ -23,9 +24,4 @@ class Mdav:
 
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
         """Label every record with its group; the same records give the same groups."""
-        labels = np.empty(points.n, dtype=np.int32)
-        ids = np.arange(points.n, dtype=np.int32)
-        capped = points.caps is not None
-        caps = np.ones(points.d) if points.caps is None else points.caps
-        mdav(points.values.copy(), ids, caps, capped, points.codes, k, labels, 0)
-        return labels
+        return mdav(*arrays(points), k)

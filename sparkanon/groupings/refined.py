@@ -1,4 +1,4 @@
-"""Refined: MDAV in small leaves, then local search across their borders."""
+"""Refined: groups from the outside in, then local search between neighbours."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from pydantic import Field
 
+from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
 from sparkanon.numeric.refined import refined
@@ -15,19 +16,19 @@ from sparkanon.registry import spec
 
 @spec
 class Refined:
-    """MDAV in leaves of a principal-direction tree, then moves and swaps between neighbours."""
+    """Fixed-size groups around the furthest records, then swaps and moves that lower the cost."""
 
     key: ClassVar[str] = "refined"
-    title: ClassVar[str] = "MDAV in leaves, refined by moves and swaps between groups"
-    source: ClassVar[str] = "sparkanon; swaps as in balanced k-means, Malinen and Franti 2014"
+    title: ClassVar[str] = "fixed-size groups refined by swaps and moves between neighbours"
+    source: ClassVar[str] = (
+        "sparkanon; start as CBFS, Laszlo and Mukherjee 2005, doi:10.1109/TKDE.2005.112"
+    )
     block_rows: ClassVar[int] = 160_000
 
     passes: Annotated[
-        int, Field(ge=0, le=100, description="refinement passes over the block; 0 is MDAV only")
+        int, Field(ge=0, le=100, description="refinement passes over the block; 0: none")
     ] = 6
 
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
         """Label every record with its group; the same records give the same groups."""
-        capped = points.caps is not None
-        caps = np.ones(points.d) if points.caps is None else points.caps
-        return refined(points.values, caps, capped, points.codes, k, self.passes)
+        return refined(*arrays(points), k, self.passes)

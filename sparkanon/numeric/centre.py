@@ -5,10 +5,12 @@ A state is a set of flat arrays, because numba classes can not be cached on disk
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
-from sparkanon.numeric.jit import kernel
+from sparkanon.numeric.jit import kernel, tight
 from sparkanon.numeric.records import Bools, Floats
 
 Ints = npt.NDArray[np.int32]
@@ -76,7 +78,7 @@ def count_tree(ranks: Ints, distinct: Ints) -> Ints:
     return tree
 
 
-@kernel
+@tight
 def uncount(tree: Ints, rank: int) -> None:
     """Take one record of this rank out of the counts of one coordinate; O(log width)."""
     node = len(tree) // 2 + rank
@@ -87,7 +89,7 @@ def uncount(tree: Ints, rank: int) -> None:
         node //= 2
 
 
-@kernel
+@tight
 def mode(tree: Ints) -> int:
     """The lowest of the most frequent ranks; O(log width)."""
     node = 1
@@ -98,7 +100,73 @@ def mode(tree: Ints) -> int:
     return node - len(tree) // 2
 
 
-@kernel
+@tight
 def is_null(value: float, cap: float, capped: bool, code: bool) -> bool:
     """Whether a coordinate stands where Gower puts a missing number."""
     return capped and not code and value > NULL_AT * cap
+
+
+class Centre(NamedTuple):
+    """What is known about the records that remain."""
+
+    sums: Floats  # (d,) of the numbers
+    nulls: Ints  # (d,)
+    ranks: Ints  # (c, n) of the code coordinates
+    tree: Ints  # (c, 2 * width)
+    table: Floats  # (c, most distinct codes)
+
+
+@kernel
+def make_centre(values: Floats, codes: Bools) -> Centre:
+    """The state for all records of `values` (d, n); sums and nulls need a `recount`."""
+    d = values.shape[0]
+    ranks, distinct = code_ranks(values, codes)
+    table, tree = code_values(values, codes, ranks, distinct), count_tree(ranks, distinct)
+    return Centre(np.zeros(d), np.zeros(d, np.int32), ranks, tree, table)
+
+
+@tight
+def recount(
+    state: Centre, values: Floats, caps: Floats, capped: bool, codes: Bools, here: Bools
+) -> None:
+    """Sums and null counts of the records that are `here`, from scratch: stops rounding drift."""
+    for j in range(values.shape[0]):
+        total, nulls = 0.0, 0
+        for i in range(values.shape[1]):
+            if not here[i]:
+                continue
+            if is_null(values[j, i], caps[j], capped, codes[j]):
+                nulls += 1
+            else:
+                total += values[j, i]
+        state.sums[j], state.nulls[j] = total, nulls
+
+
+@tight
+def forget(
+    state: Centre, values: Floats, caps: Floats, capped: bool, codes: Bools, i: int
+) -> None:
+    """Take record `i` out of the state; O(d + c log width)."""
+    c = 0
+    for j in range(values.shape[0]):
+        if codes[j]:
+            uncount(state.tree[c], state.ranks[c, i])
+            c += 1
+        elif is_null(values[j, i], caps[j], capped, codes[j]):
+            state.nulls[j] -= 1
+        else:
+            state.sums[j] -= values[j, i]
+
+
+@tight
+def centre(state: Centre, caps: Floats, codes: Bools, left: int, out: Floats) -> None:
+    """Centre of the `left` remaining records: mean, null if most are null, mode of codes."""
+    c = 0
+    for j in range(len(out)):
+        if codes[j]:
+            out[j] = state.table[c, mode(state.tree[c])]
+            c += 1
+        elif 2 * state.nulls[j] > left:
+            out[j] = 2.0 * caps[j]
+        else:
+            out[j] = state.sums[j] / (left - state.nulls[j])

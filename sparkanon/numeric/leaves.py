@@ -6,7 +6,7 @@ import numpy as np
 
 from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.distance import distances
-from sparkanon.numeric.jit import kernel
+from sparkanon.numeric.jit import kernel, tight
 from sparkanon.numeric.records import Floats
 
 SAMPLE = 512  # records of a part that decide its direction
@@ -88,21 +88,21 @@ def lean(
     for _ in range(2):
         for j in range(d):
             point[j] = values[j, seed]
-        distances(values, caps, True, point, low, high, near)
+        distances(values[:, low:high], caps, True, point, count, near)
         best = 0
         for i in range(0, count, stride):
             if near[i] > near[best]:
                 best = i
         seed = low + best
-    distances(values, caps, True, point, low, high, keys)
+    distances(values[:, low:high], caps, True, point, count, keys)
     for j in range(d):
         point[j] = values[j, seed]
-    distances(values, caps, True, point, low, high, near)
+    distances(values[:, low:high], caps, True, point, count, near)
     for i in range(count):
         keys[i] -= near[i]
 
 
-@kernel
+@tight
 def select(keys: Floats, order: Ints, rank: int) -> None:
     """Permute `keys` and `order` so that the `rank` smallest keys stand first; O(n) expected."""
     low, high = 0, len(keys) - 1
@@ -150,7 +150,7 @@ def split(
         low, high = stack[depth]
         count = high - low
         half = (count // 2 + unit // 2) // unit * unit
-        if count <= size or half == 0 or half == count:
+        if count <= size or half in (0, count):
             parts += 1
             bounds[parts] = high
             continue

@@ -1,161 +1,82 @@
-"""MDAV, exactly: Domingo-Ferrer and Torra 2005, algorithm 5.1, for any distance of `Points`."""
+"""MDAV, exactly: Domingo-Ferrer and Torra 2005, for any distance of `Points`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from sparkanon.numeric.centre import (
-    Ints,
-    code_ranks,
-    code_values,
-    count_tree,
-    is_null,
-    mode,
-    uncount,
-)
-from sparkanon.numeric.distance import distances
-from sparkanon.numeric.jit import kernel
+from sparkanon.numeric.centre import Centre, Ints, centre, forget, make_centre, recount
+from sparkanon.numeric.index import Index, compact, fit_reach, furthest, make_index, take
+from sparkanon.numeric.jit import kernel, tight
+from sparkanon.numeric.leaves import split
+from sparkanon.numeric.nearest import Best, nearest
 from sparkanon.numeric.records import Bools, Floats
 
+BUCKET = 64  # records
+PLAIN = 1024  # up to here boxes do not pay: one bucket
+FRESH = 0.96  # when fewer are left of those seen last, move the hub and drop empty buckets
+
+
+@tight
+def freshen(index: Index, buckets: int, caps: Floats, capped: bool, middle: Floats) -> int:
+    """Drop empty buckets and move the hub to the `middle` of what remains; O(n d)."""
+    buckets = compact(index, buckets)
+    for j in range(len(middle)):
+        index.hub[j] = middle[j]
+    for b in range(buckets):
+        fit_reach(index, b, caps, capped)
+    return buckets
+
 
 @kernel
-def running(
-    values: Floats, caps: Floats, capped: bool, codes: Bools, left: int, sums: Floats, nulls: Ints
-) -> None:
-    """Sums and null counts of the first `left` records, from scratch: stops rounding drift."""
-    for j in range(values.shape[0]):
-        sums[j] = 0.0
-        nulls[j] = 0
-        for i in range(left):
-            if is_null(values[j, i], caps[j], capped, codes[j]):
-                nulls[j] += 1
-            else:
-                sums[j] += values[j, i]
-
-
-@kernel
-def centre(
-    caps: Floats, codes: Bools, left: int, sums: Floats, nulls: Ints, tree: Ints, table: Floats,
-    out: Floats,
+def remove(
+    index: Index, buckets: int, state: Centre, values: Floats, caps: Floats, capped: bool,
+    codes: Bools, best: Best, labels: Ints, label: int,
 ) -> None:  # fmt: skip
-    """Centre of the remaining records: mean of the numbers, null if most are, mode of codes."""
-    c = 0
-    for j in range(len(sums)):
-        if codes[j]:
-            out[j] = table[c, mode(tree[c])]
-            c += 1
-        elif 2 * nulls[j] > left:
-            out[j] = 2.0 * caps[j]
-        else:
-            out[j] = sums[j] / (left - nulls[j])
+    """Label the records of `best` and take them out of index and centre."""
+    best.at.sort()
+    for a in range(len(best.at) - 1, -1, -1):  # from behind: a swap never moves a later one
+        i = index.ids[best.at[a]]
+        labels[i] = label
+        forget(state, values, caps, capped, codes, i)
+        take(index, best.at[a], buckets)
 
 
 @kernel
-def furthest(near: Floats, ids: Ints, left: int) -> int:
-    """Position of the largest of `near`; of equal ones the lowest id."""
-    best = 0
-    for i in range(1, left):
-        if near[i] > near[best] or (near[i] == near[best] and ids[i] < ids[best]):
-            best = i
-    return best
+def mdav(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
+    """Labels 0, 1, ... of the records of `values` (d, n), n >= k; ties go to the lower index.
 
-
-@kernel
-def nearest(near: Floats, ids: Ints, left: int, count: int, heap: Ints) -> None:
-    """Positions of the `count` smallest of `near`, ties by lower id, into heap[:count].
-
-    `heap` is a max-heap of positions ordered by (near, id): O(left + changes * log count).
-    """
-    size = 0
-    for i in range(left):
-        if size < count:
-            at = size
-            size += 1
-            while at > 0:  # sift up
-                up = (at - 1) // 2
-                p = heap[up]
-                if near[p] > near[i] or (near[p] == near[i] and ids[p] > ids[i]):
-                    break
-                heap[at] = p
-                at = up
-            heap[at] = i
-            continue
-        top = heap[0]
-        if near[i] > near[top] or (near[i] == near[top] and ids[i] > ids[top]):
-            continue
-        at = 0
-        while True:  # sift down
-            child = 2 * at + 1
-            if child >= count:
-                break
-            if child + 1 < count:
-                p, q = heap[child], heap[child + 1]
-                if near[q] > near[p] or (near[q] == near[p] and ids[q] > ids[p]):
-                    child += 1
-            p = heap[child]
-            if near[i] > near[p] or (near[i] == near[p] and ids[i] > ids[p]):
-                break
-            heap[at] = p
-            at = child
-        heap[at] = i
-
-
-@kernel
-def mdav(
-    values: Floats, ids: Ints, caps: Floats, capped: bool, codes: Bools, k: int, labels: Ints,
-    label: int,
-) -> int:  # fmt: skip
-    """Group the records of `values` (d, n) with MDAV; labels[ids] = label, label + 1, ...
-
-    `values` and `ids` are scratch: taken records are swapped behind the remaining ones.
-    Returns the next free label. O(n^2 d / k), n >= k.
+    Two groups a round: around the record furthest from the centre of what remains, and around
+    the one furthest from that. O(n^2 d / k) at worst, a few per cent of it with boxes.
     """
     d, n = values.shape
-    ranks, distinct = code_ranks(values, codes)
-    table = code_values(values, codes, ranks, distinct)
-    tree = count_tree(ranks, distinct)
-    sums, nulls = np.empty(d), np.empty(d, np.int32)
-    running(values, caps, capped, codes, n, sums, nulls)
-    point, near, heap = np.empty(d), np.empty(n), np.empty(k, np.int32)
-    left, fresh, other = n, n, False
+    spare = values.copy()
+    order, bounds = split(spare, caps, capped, n if n <= PLAIN else BUCKET, 1, 0)
+    bits = np.empty(0, np.int64)
+    index, buckets = make_index(spare, order, bounds, values, bits), len(bounds) - 1
+    labels, label = np.full(n, -1, np.int32), 0
+    state = make_centre(values, codes)
+    recount(state, values, caps, capped, codes, labels < 0)
+    point = np.empty(d)
+    best = Best(np.empty(k), np.empty(k, np.int32), np.empty(k, np.int32))
+    left, seen, recounted, second = n, n + n, n, False
     while left >= 2 * k:
-        if other:  # the record furthest from the last seed; `near` still holds its distances
-            seed = furthest(near, ids, left)
-            other = False
-        else:
-            if 2 * left < fresh:
-                running(values, caps, capped, codes, left, sums, nulls)
-                fresh = left
-            centre(caps, codes, left, sums, nulls, tree, table, point)
-            distances(values, caps, capped, point, 0, left, near)
-            seed = furthest(near, ids, left)
-            other = left >= 3 * k
+        if not second:  # otherwise `point` is still the seed of the first group
+            if 2 * left < recounted:
+                recount(state, values, caps, capped, codes, labels < 0)
+                recounted = left
+            centre(state, caps, codes, left, point)
+            if buckets > 1 and left < FRESH * seen:
+                buckets = freshen(index, buckets, caps, capped, point)
+                seen = left
+        seed = furthest(index, buckets, caps, capped, point)
         for j in range(d):
-            point[j] = values[j, seed]
-        distances(values, caps, capped, point, 0, left, near)
-        near[seed] = -1.0
-        nearest(near, ids, left, k, heap)
-        heap.sort()
-        for h in range(k - 1, -1, -1):
-            left -= 1
-            i = heap[h]
-            labels[ids[i]] = label
-            c = 0
-            for j in range(d):
-                value = values[j, i]
-                if codes[j]:
-                    uncount(tree[c], ranks[c, i])
-                    ranks[c, i] = ranks[c, left]
-                    c += 1
-                elif is_null(value, caps[j], capped, codes[j]):
-                    nulls[j] -= 1
-                else:
-                    sums[j] -= value
-                values[j, i] = values[j, left]
-                values[j, left] = value
-            near[i] = near[left]
-            ids[i], ids[left] = ids[left], ids[i]
+            point[j] = values[j, index.ids[seed]]
+        nearest(index, buckets, caps, capped, 1.0, seed, point, best)
+        remove(index, buckets, state, values, caps, capped, codes, best, labels, label)
+        second = not second and left >= 3 * k
+        left -= k
         label += 1
-    for i in range(left):
-        labels[ids[i]] = label
-    return label + 1
+    for i in range(n):
+        if labels[i] < 0:
+            labels[i] = label
+    return labels

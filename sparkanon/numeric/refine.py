@@ -1,148 +1,126 @@
-"""Local search between neighbouring groups: move and swap records while the cost falls.
-
-With e(i, g) = sum_j d(i, j) / |g| - cost(g) / |g| for the members j of g, which for the squared
-Euclidean distance is the distance of i to the centroid of g, and cost(g) = sum of d over the
-pairs of g / |g|, both steps have closed forms for any symmetric distance:
-
-    move i from A to B    e(i, B) b / (b + 1) - e(i, A) a / (a - 1)
-    swap i in A, j in B   e(i, B) - e(i, A) + e(j, A) - e(j, B) - d(i, j) (1 / a + 1 / b)
-"""
+"""Local search: swap, move and dissolve between neighbouring groups while the cost falls."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from sparkanon.numeric.centre import Ints
-from sparkanon.numeric.distance import distance
-from sparkanon.numeric.jit import kernel
+from sparkanon.numeric.distance import apart
+from sparkanon.numeric.groups import Groups, e, settle
+from sparkanon.numeric.jit import tight
 from sparkanon.numeric.records import Floats
 
-TRIED = 4  # nearest groups that a record tries
 SURE = 1e-9  # a step must lower the cost by this part of the terms it is made of
 
 
-@kernel
-def group_cost(values: Floats, caps: Floats, capped: bool, members: Ints) -> float:
-    """Sum of the distances of all pairs, divided by their number of records; O(size^2 d)."""
-    total = 0.0
-    for a in range(len(members)):
-        for b in range(a):
-            total += distance(values, caps, capped, members[a], members[b])
-    return total / len(members)
+@tight
+def best_step(
+    groups: Groups, capped: bool, k: int, a: int, b: int, here: Floats, there: Floats
+) -> tuple[int, int]:
+    """The best step between the groups `a` and `b` as (slot in a, slot in b), or (-1, -1).
 
-
-@kernel
-def settle(
-    values: Floats, caps: Floats, capped: bool, members: Ints, sizes: Ints, g: int,
-    centres: Floats, within: Floats,
-) -> None:  # fmt: skip
-    """Bring centre (squared Euclidean) or cost (capped) of group `g` up to date."""
-    size = sizes[g]
-    if capped:
-        within[g] = group_cost(values, caps, capped, members[g, :size]) / size
-        return
-    for j in range(values.shape[0]):
-        total = 0.0
-        for a in range(size):
-            total += values[j, members[g, a]]
-        centres[j, g] = total / size
-
-
-@kernel
-def reach(
-    values: Floats, caps: Floats, capped: bool, members: Ints, sizes: Ints, i: int, g: int,
-    centres: Floats, within: Floats,
-) -> float:  # fmt: skip
-    """e(i, g): how far record `i` is from the centre of group `g`, whether it belongs or not."""
-    total = 0.0
-    if capped:
-        for a in range(sizes[g]):
-            total += distance(values, caps, capped, i, members[g, a])
-        return total / sizes[g] - within[g]
-    for j in range(values.shape[0]):
-        gap = values[j, i] - centres[j, g]
-        total += gap * gap
-    return total
-
-
-@kernel
-def search(
-    values: Floats, caps: Floats, capped: bool, k: int, members: Ints, sizes: Ints, own: Ints
-) -> int:
-    """One round over the records of a bunch; changes `members`, `sizes`, `own`; counts steps."""
-    d, n = values.shape
-    groups = len(sizes)
-    centres, within, near = np.empty((d, groups)), np.zeros(groups), np.empty(groups)
-    for g in range(groups):
-        settle(values, caps, capped, members, sizes, g, centres, within)
-    steps = 0
-    for i in range(n):
-        a = own[i]
-        for g in range(groups):
-            near[g] = reach(values, caps, capped, members, sizes, i, g, centres, within)
-        mine = near[a]
-        near[a] = np.inf
-        best, to, other = 0.0, -1, -1
-        for _ in range(min(TRIED, groups - 1)):
-            b = int(np.argmin(near))
-            theirs = near[b]
-            near[b] = np.inf
-            size_a, size_b = sizes[a], sizes[b]
-            if size_a > k and size_b < 2 * k - 1:
-                gain = mine * size_a / (size_a - 1) - theirs * size_b / (size_b + 1)
-                if gain > best and gain > SURE * (mine + theirs):
-                    best, to, other = gain, b, -1
-            share = 1.0 / size_a + 1.0 / size_b
-            for m in range(size_b):
-                j = members[b, m]
-                here = reach(values, caps, capped, members, sizes, j, a, centres, within)
-                there = reach(values, caps, capped, members, sizes, j, b, centres, within)
-                apart = distance(values, caps, capped, i, j)
-                gain = mine - theirs + there - here + apart * share
-                if gain > best and gain > SURE * (mine + theirs + here + there):
-                    best, to, other = gain, b, m
-        if to < 0:
-            continue
-        steps += 1
-        at = 0
-        while members[a, at] != i:
-            at += 1
-        if other < 0:
-            sizes[a] -= 1
-            members[a, at] = members[a, sizes[a]]
-            members[to, sizes[to]] = i
-            sizes[to] += 1
-        else:
-            j = members[to, other]
-            members[a, at], members[to, other] = j, i
-            own[j] = a
-        own[i] = to
-        settle(values, caps, capped, members, sizes, a, centres, within)
-        settle(values, caps, capped, members, sizes, to, centres, within)
-    return steps
-
-
-@kernel
-def markers(values: Floats, capped: bool, labels: Ints, groups: int) -> tuple[Floats, Ints, Ints]:
-    """A point (d, groups) that stands for every group, and its members: (starts, records)."""
-    d, n = values.shape
-    starts, records = np.zeros(groups + 1, np.int32), np.empty(n, np.int32)
-    for i in range(n):
-        starts[labels[i] + 1] += 1
-    for g in range(groups):
-        starts[g + 1] += starts[g]
-    fill = starts.copy()
-    for i in range(n):
-        records[fill[labels[i]]] = i
-        fill[labels[i]] += 1
-    points = np.empty((d, groups))
-    for j in range(d):
-        for g in range(groups):
-            if capped:
-                points[j, g] = values[j, records[starts[g]]]
+    A slot is -1 where nobody comes back: a move. there[m] is e(member m of a, b), here[o] is
+    e(member o of b, a). O(size^2 d) at worst.
+    """
+    rows, members, own, caps = groups.rows, groups.members, groups.own, groups.caps
+    size_a, size_b = groups.size[a], groups.size[b]
+    best, from_a, from_b = 0.0, -1, -1
+    share = 1.0 / size_a + 1.0 / size_b
+    for m in range(size_a):
+        i = members[a, m]
+        if size_a > k and size_b < 2 * k - 1:
+            gain = own[i] * size_a / (size_a - 1) - there[m] * size_b / (size_b + 1)
+            if gain > best and gain > SURE * (own[i] + there[m]):
+                best, from_a, from_b = gain, m, -1
+        for o in range(size_b):
+            j = members[b, o]
+            gain = own[i] - there[m] + own[j] - here[o]
+            # d(i, j) is at most 2 e(i, g) + 2 e(j, g), for both groups
+            most = 2.0 * min(own[i] + here[o], there[m] + own[j])
+            if gain + share * most <= best:
                 continue
-            total = 0.0
-            for at in range(starts[g], starts[g + 1]):
-                total += values[j, records[at]]
-            points[j, g] = total / (starts[g + 1] - starts[g])
-    return points, starts, records
+            gain += share * apart(rows, i, rows, j, caps, capped)
+            if gain > best and gain > SURE * (own[i] + there[m] + own[j] + here[o]):
+                best, from_a, from_b = gain, m, o
+    if size_b > k and size_a < 2 * k - 1:
+        for o in range(size_b):
+            j = members[b, o]
+            gain = own[j] * size_b / (size_b - 1) - here[o] * size_a / (size_a + 1)
+            if gain > best and gain > SURE * (own[j] + here[o]):
+                best, from_a, from_b = gain, -1, o
+    return from_a, from_b
+
+
+@tight
+def step(groups: Groups, capped: bool, a: int, b: int, from_a: int, from_b: int) -> None:
+    """Take a step that `best_step` found."""
+    members, size = groups.members, groups.size
+    if from_a >= 0 and from_b >= 0:
+        members[a, from_a], members[b, from_b] = members[b, from_b], members[a, from_a]
+    elif from_a >= 0:
+        members[b, size[b]] = members[a, from_a]
+        members[a, from_a] = members[a, size[a] - 1]
+        size[a] -= 1
+        size[b] += 1
+    else:
+        members[a, size[a]] = members[b, from_b]
+        members[b, from_b] = members[b, size[b] - 1]
+        size[b] -= 1
+        size[a] += 1
+    settle(groups, capped, a)
+    settle(groups, capped, b)
+
+
+@tight
+def search(
+    groups: Groups, capped: bool, k: int, lists: Ints, changed: Ints, seen: Ints, clock: int,
+    here: Floats, there: Floats,
+) -> int:  # fmt: skip
+    """One pass over all pairs of neighbours of which one has changed since they were last seen.
+
+    `changed` and `seen` (groups,) hold the time of the last change of a group and of the last
+    look at its list. Returns the time after the pass, a tick for every step.
+
+    Most pairs have nothing to gain. With d(i, j) at most the sum of the four e's involved, a swap
+    gains at most u(i) + u(j), u = (1 + s) e(own) - (1 - s) e(other), s = 1 / a + 1 / b: O(size d).
+    Moves are looked at wherever sizes allow one.
+    """
+    members, own, size = groups.members, groups.own, groups.size
+    centre, top, within = groups.centre, groups.top, groups.within
+    rows, caps = groups.rows, groups.caps
+    for a in range(len(seen)):
+        since = seen[a]
+        seen[a] = clock
+        for n in range(lists.shape[1]):
+            b = lists[a, n]
+            if b < 0 or size[a] == 0:
+                break
+            if size[b] == 0 or (changed[a] <= since and changed[b] <= since):
+                continue
+            while True:
+                share = 1.0 / size[a] + 1.0 / size[b]
+                u, v = -np.inf, (1.0 + share) * top[b]
+                for m in range(size[a]):
+                    i = members[a, m]
+                    there[m] = e(rows, caps, members, size, centre, within, capped, i, b)
+                    u = max(u, (1.0 + share) * own[i] - (1.0 - share) * there[m])
+                if not capped:  # the nearest a member of b can be to the centroid of a
+                    gap = np.sqrt(apart(centre, a, centre, b, caps, False))
+                    gap = max(gap - np.sqrt(top[b]), 0.0)
+                    v -= (1.0 - share) * gap * gap
+                if u + v <= 0.0 and size[a] == size[b] == k:
+                    break
+                v = -np.inf
+                for m in range(size[b]):
+                    i = members[b, m]
+                    here[m] = e(rows, caps, members, size, centre, within, capped, i, a)
+                    v = max(v, (1.0 + share) * own[i] - (1.0 - share) * here[m])
+                if u + v <= 0.0 and size[a] == size[b] == k:
+                    break
+                from_a, from_b = best_step(groups, capped, k, a, b, here, there)
+                if from_a < 0 and from_b < 0:
+                    break
+                step(groups, capped, a, b, from_a, from_b)
+                clock += 1
+                changed[a], changed[b] = clock, clock
+    return clock

@@ -1,0 +1,101 @@
+"""Groups of k from the outside in: the start of the refined grouping.
+
+Like MDAV, but the furthest record is the next one in a list sorted once (centroid-based fixed
+size, CBFS), and neighbours are found in float32 with some slack: a few per cent of the time at
+nearly the same loss.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparkanon.numeric.centre import Ints, centre, make_centre, recount
+from sparkanon.numeric.distance import distances
+from sparkanon.numeric.index import Index, compact, make_index, take
+from sparkanon.numeric.jit import kernel
+from sparkanon.numeric.leaves import SAMPLE, split
+from sparkanon.numeric.nearest import Best, nearest
+from sparkanon.numeric.records import Bools, Floats
+
+BUCKET = 64  # records
+SLACK = 2.0  # pass over buckets whose bound is more than 1 / SLACK of the best
+FRESH = 0.9  # when fewer are left of those seen last, drop empty buckets
+
+
+@kernel
+def inward(values: Floats, caps: Floats, capped: bool, codes: Bools) -> Ints:
+    """Records of `values` (d, n) by falling distance from their centre; O(n (d + log n))."""
+    d, n = values.shape
+    state, middle, near = make_centre(values, codes), np.empty(d), np.empty(n)
+    recount(state, values, caps, capped, codes, np.ones(n, np.bool_))
+    centre(state, caps, codes, n, middle)
+    distances(values, caps, capped, middle, n, near)
+    return np.argsort(-near).astype(np.int32)
+
+
+@kernel
+def fit_for_float32(values: Floats) -> float:
+    """Shift every coordinate of `values` (d, n) to a middle record, scale all into -1..1.
+
+    A median, because one wild record must not take the digits of all others. Returns the scale.
+    """
+    d, n = values.shape
+    stride = max(n // SAMPLE, 1)
+    largest = 0.0
+    for j in range(d):
+        values[j] -= np.median(values[j, ::stride])
+        for i in range(n):
+            largest = max(largest, abs(values[j, i]))
+    scale = 1.0 / largest if largest > 0.0 else 1.0
+    for j in range(d):
+        for i in range(n):
+            values[j, i] *= scale
+    return scale
+
+
+@kernel
+def positions(index: Index, n: int) -> Ints:
+    """The position of every record: the inverse of index.ids."""
+    where, width = np.empty(n, np.int32), index.values.shape[2]
+    for b in range(len(index.held)):
+        for at in range(b * width, b * width + index.held[b]):
+            where[index.ids[at]] = at
+    return where
+
+
+@kernel
+def peel(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
+    """Labels 0, 1, ... of the records of `values` (d, n), n >= k; about O(n d buckets / k)."""
+    d, n = values.shape
+    spare = values.copy()
+    order, bounds = split(spare, caps, capped, BUCKET, 1, 0)
+    caps32 = (caps * fit_for_float32(spare)).astype(np.float32)
+    point, bits = np.empty(d, np.float32), np.empty(0, np.int32)
+    index, buckets = make_index(spare, order, bounds, point, bits), len(bounds) - 1
+    where, width = positions(index, n), index.values.shape[2]
+    labels, label = np.full(n, -1, np.int32), 0
+    best = Best(np.empty(k, np.float32), np.empty(k, np.int32), np.empty(k, np.int32))
+    left, seen = n, n
+    for record in inward(values, caps, capped, codes):
+        if left < 2 * k:
+            break
+        if labels[record] >= 0:
+            continue
+        if left < FRESH * seen:
+            buckets, seen = compact(index, buckets), left
+        seed = where[record]
+        for j in range(d):
+            point[j] = index.values[seed // width, j, seed % width]
+        nearest(index, buckets, caps32, capped, SLACK, seed, point, best)
+        best.at.sort()
+        for a in range(k - 1, -1, -1):
+            at = best.at[a]
+            labels[index.ids[at]] = label
+            take(index, at, buckets)
+            where[index.ids[at]] = at
+        left -= k
+        label += 1
+    for i in range(n):
+        if labels[i] < 0:
+            labels[i] = label
+    return labels
