@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
 
-from sparkanon.engine.names import col
+from sparkanon.engine.names import RESERVED, col
 from sparkanon.errors import InputError, Problem
 from sparkanon.numeric.records import Bools, Column, Floats, Scale
 from sparkanon.policy import ColumnType, Policy, Role
@@ -23,6 +23,9 @@ from sparkanon.policy.checks import scale_problems
 
 _WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _NUMBERS = (*_WHOLE, T.FloatType, T.DoubleType, T.DecimalType)
+_NO_ARROW = (T.YearMonthIntervalType, T.CalendarIntervalType, T.TimeType)
+_EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
+_GRID = 2**40
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Quasi:
     """One quasi-identifier: its number for statistics and kernels, and the way back.
 
     Whole numbers, dates and timestamps are counted from `origin`, so that a double holds them
-    exactly; decimals are read as doubles.
+    exactly; decimals are read as doubles, to some 15 digits.
     """
 
     name: str
@@ -72,16 +75,26 @@ class Quasi:
         if self.order is not None:
             place = F.array_position(F.array(*map(F.lit, self.order)), cell.cast("string")) - 1
             return F.when(place >= 0, place).cast("double")
-        if isinstance(self.spark, T.DateType):
-            return F.unix_date(cell).cast("double")
-        if isinstance(self.spark, T.TimestampType):
-            return F.unix_micros(cell).cast("double")
-        if isinstance(self.spark, T.TimestampNTZType):
-            zero = F.expr("TIMESTAMP_NTZ'1970-01-01 00:00:00'")
-            return F.timestamp_diff("MICROSECOND", zero, cell).cast("double")
+        if self.whole:
+            steps = self.steps(cell)
+            return (
+                (steps - F.lit(self.origin)).cast("double")
+                if self.origin
+                else steps.cast("double")
+            )
         if isinstance(self.spark, T.BooleanType):
             return cell.cast("int").cast("double")
         return cell.cast("double")
+
+    def steps(self, cell: SparkColumn) -> SparkColumn:
+        """The integer behind a cell that is `whole`: days, microseconds, or the number itself."""
+        if isinstance(self.spark, T.DateType):
+            return F.unix_date(cell)
+        if isinstance(self.spark, T.TimestampType):
+            return F.unix_micros(cell)
+        if isinstance(self.spark, T.TimestampNTZType):
+            return F.timestamp_diff("MICROSECOND", F.expr(_EPOCH), cell)
+        return cell.cast("bigint")
 
     def read(self, cells: pa.Array) -> tuple[Column, pa.Array | None]:
         """Arrow cells of a block as a kernel's column; of a nominal one the sorted categories."""
@@ -102,12 +115,12 @@ class Quasi:
     def _numbers(self, cells: pa.Array) -> Floats:
         if self.order is not None:
             places = pc.index_in(cells.cast(pa.string()), pa.array(self.order, pa.string()))
-            return _numpy(places.fill_null(0)).astype(np.float64)
+            return np.asarray(_numpy(places.fill_null(0)), np.float64)
         if self.whole:
             steps = cells.cast(pa.int32()) if pa.types.is_date(cells.type) else cells
             steps = _numpy(steps.cast(pa.int64()).fill_null(self.origin))
-            return (steps - self.origin).astype(np.float64)
-        return _numpy(cells.cast(pa.float64()).fill_null(0.0))
+            return np.asarray(steps - self.origin, np.float64)
+        return np.asarray(_numpy(cells.cast(pa.float64()).fill_null(0.0)), np.float64)
 
     def snap(self, values: Floats) -> Floats:
         """The nearest values the released type can hold, still as a kernel's numbers."""
@@ -131,7 +144,8 @@ class Quasi:
         if self.as_double:
             return pa.array(values + self.origin, pa.float64(), mask=null)
         if self.whole:
-            steps = values.astype(np.int64) + self.origin
+            most = 2.0**63 - 1024  # the largest double that is a bigint
+            steps = np.minimum(values, most).astype(np.int64) + self.origin
             if pa.types.is_date(self.arrow):
                 return pa.array(steps.astype(np.int32), pa.int32(), mask=null).cast(self.arrow)
             return pa.array(steps, pa.int64(), mask=null).cast(self.arrow)
@@ -145,21 +159,23 @@ class Quasi:
             return F.lit(value).cast(self.spark)
         if self.order is not None:
             return F.lit(self.order[int(value)]).cast(self.spark)
+        if not self.whole:
+            flag = isinstance(self.spark, T.BooleanType)
+            return F.lit(value > 0.5 if flag else value).cast(self.spark)
+        steps = F.lit(round(value) + self.origin)
         if isinstance(self.spark, T.DateType):
-            return F.date_from_unix_date(F.lit(round(value)))
+            return F.date_from_unix_date(steps)
         if isinstance(self.spark, T.TimestampType):
-            return F.timestamp_micros(F.lit(round(value)))
+            return F.timestamp_micros(steps)
         if isinstance(self.spark, T.TimestampNTZType):
-            moment = F.timestamp_micros(F.lit(round(value)))
-            return F.convert_timezone(F.current_timezone(), F.lit("UTC"), moment.cast(self.spark))
-        if self.whole:
-            return F.lit(round(value)).cast(self.spark)
-        return F.lit(value > 0.5 if isinstance(self.spark, T.BooleanType) else value).cast(
-            self.spark
-        )
+            return F.timestamp_add("MICROSECOND", steps, F.expr(_EPOCH))
+        return steps.cast(self.spark)
 
-    def from_origin(self, low: float) -> Quasi:
-        return replace(self, origin=int(low)) if self.whole else self
+    def from_origin(self, low: int, high: int) -> Quasi:
+        """Count from near `low`: on a coarse grid, because Spark shows its plans."""
+        if high - low >= 2**62:
+            return self
+        return replace(self, origin=abs(low) // _GRID * _GRID * (1 if low > 0 else -1))
 
 
 def _numpy(array: pa.Array) -> Any:
@@ -194,15 +210,13 @@ def resolve(policy: Policy, schema: T.StructType) -> Columns:
     if problems:
         raise InputError(problems)
     released = tuple(
-        replace_type(field, quasi[field.name].released) if field.name in quasi else field
+        T.StructField(field.name, quasi[field.name].released)
+        if field.name in quasi
+        else T.StructField(field.name, field.dataType, True, field.metadata)
         for field in schema.fields
         if _is_released(policy, field.name)
     )
     return Columns(tuple(quasi.values()), released)
-
-
-def replace_type(field: T.StructField, kind: T.DataType) -> T.StructField:
-    return T.StructField(field.name, kind, True)
 
 
 def _is_released(policy: Policy, name: str) -> bool:
@@ -231,6 +245,16 @@ def _name_problems(policy: Policy, schema: T.StructType) -> Iterable[Problem]:
     for name in dict.fromkeys(names):
         if lowered.count(name.lower()) > 1:
             yield Problem(f"columns.{name}", "the table has this name twice (case aside)")
+    for field in schema.fields:
+        if field.name.startswith(RESERVED):
+            yield Problem(
+                f"columns.{field.name}", f"names with {RESERVED} are reserved; rename it"
+            )
+        if _is_released(policy, field.name) and isinstance(field.dataType, _NO_ARROW):
+            text = (
+                f"a column of type {field.dataType.simpleString()} cannot travel; drop or cast it"
+            )
+            yield Problem(f"columns.{field.name}", text)
     for name in policy.output.partition_by if policy.output else ():
         if name not in names:
             yield Problem("output.partition_by", f"the table has no column '{name}'")
@@ -253,6 +277,8 @@ def _quasi(policy: Policy, field: T.StructField) -> Quasi | Problem:
     text = isinstance(field.dataType, T.StringType)
     if kind is ColumnType.ORDINAL and text and declared.order is None:
         return Problem(f"{path}.order", "an ordinal text column needs its values, lowest first")
+    if declared.order is not None and not isinstance(field.dataType, (*_WHOLE, T.StringType)):
+        return Problem(f"{path}.order", f"is for text and whole numbers; {own} has its own order")
     if declared.as_ and not isinstance(field.dataType, (*_NUMBERS, T.BooleanType)):
         return Problem(f"{path}.as", f"cannot publish {own} as double")
     if declared.as_ and kind.scale is not Scale.NUMERIC:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import glob
 import json
 import os
 import shutil
@@ -18,29 +19,30 @@ _AT_FDCWD = -100
 _EXCHANGE = 2
 
 
-def local_path(path: str) -> Path:
+def local_path(path: str, where: str = "output.path") -> Path:
     """The folder behind a path or file: URL; other stores cannot swap folders atomically."""
     scheme, colon, rest = path.partition(":")
     if colon and len(scheme) > 1 and "/" not in scheme:
         if scheme != "file":
             raise InputError(
                 Problem(
-                    "output.path",
+                    where,
                     f"a folder on {scheme}: cannot be replaced in one step; "
                     "use format delta or table there",
                 )
             )
         path = "/" + rest.lstrip("/")
-    return Path(os.path.abspath(path))
+    return Path(os.path.realpath(path))  # what a link leads to is replaced, not the link
 
 
 class Staging:
-    """A private folder beside the output that is gone when the run is, whatever happened."""
+    """A private folder, by default beside the output, that is gone when the run is."""
 
-    def __init__(self, beside: Path, run_id: str) -> None:
-        self.prefix = f".sparkanon-{beside.name}-"
-        self.path = beside.parent / f"{self.prefix}{run_id}"
-        self.output = beside
+    def __init__(self, output: Path, run_id: str, folder: Path | None = None) -> None:
+        self.folder = folder or output.parent
+        self.prefix = f".sparkanon-{output.name}-"
+        self.path = self.folder / f"{self.prefix}{run_id}"
+        self.output = output
 
     @property
     def table(self) -> Path:
@@ -48,12 +50,12 @@ class Staging:
 
     def __enter__(self) -> Staging:
         try:
-            self.output.parent.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(parents=True, exist_ok=True)
             self._clear_stale()
             self.path.mkdir(mode=0o700)
         except OSError as error:
             raise InputError(
-                Problem("output", f"cannot write in {self.output.parent}: {error.strerror}")
+                Problem("output", f"cannot write in {self.folder}: {error.strerror}")
             ) from None
         owner = {"pid": os.getpid(), "host": socket.gethostname()}
         (self.path / _OWNER).write_text(json.dumps(owner))
@@ -64,7 +66,7 @@ class Staging:
 
     def _clear_stale(self) -> None:
         """Remove what a killed run left; give back an old release it had in its hands."""
-        for left in self.output.parent.glob(f"{self.prefix}*"):
+        for left in self.folder.glob(f"{glob.escape(self.prefix)}*"):
             try:
                 owner = json.loads((left / _OWNER).read_text())
             except (OSError, ValueError):
@@ -77,6 +79,7 @@ class Staging:
 
     def publish(self, table: Path) -> None:
         """Put `table` where the output is; readers see the old folder or the new one."""
+        self.output.parent.mkdir(parents=True, exist_ok=True)
         if not self.output.exists():
             os.rename(table, self.output)
         elif not _exchange(table, self.output):
@@ -92,12 +95,23 @@ def check_replaceable(output: Path) -> None:
         return
     if output.is_dir() and ((output / MANIFEST).is_file() or not any(output.iterdir())):
         return
-    raise InputError(
-        Problem(
-            "output.path",
-            f"{output} exists and is no release of sparkanon; move it away or choose another path",
-        )
-    )
+    raise no_release("output.path", str(output))
+
+
+def no_release(where: str, place: str) -> InputError:
+    text = f"{place} exists and is no release of sparkanon; move it away or choose another"
+    return InputError(Problem(where, text))
+
+
+def check_same_disk(folder: Path, output: Path) -> None:
+    """A rename publishes, so staging and output must be on one file system."""
+
+    def disk(path: Path) -> int:
+        return next(p for p in (path, *path.parents) if p.exists()).stat().st_dev
+
+    if disk(folder) != disk(output.parent):
+        text = "must be on the file system of the output, so that one rename can publish"
+        raise InputError(Problem("output.staging", text))
 
 
 def _exchange(one: Path, other: Path) -> bool:

@@ -72,11 +72,11 @@ def gather(table: DataFrame, columns: Columns, k: int, nulls: NullPolicy) -> Fac
         wanted[f"filled_{i}"] = F.count(col(quasi.name))
         if quasi.scale is Scale.NOMINAL:
             continue
-        fit = F.when(kept & ~_infinite(quasi), number)
         wanted[f"read_{i}"] = F.count(number)
         wanted[f"infinite_{i}"] = F.count_if(_infinite(quasi))
-        wanted[f"mean_{i}"] = F.avg(fit)
-        wanted[f"sd_{i}"] = F.stddev_pop(fit)
+        wanted |= _moments(quasi, i, kept)
+        exact = quasi.steps(col(quasi.name)) if quasi.whole else number
+        fit = F.when(kept & ~_infinite(quasi), exact)
         wanted[f"low_{i}"] = F.min(fit)
         wanted[f"high_{i}"] = F.max(fit)
     (found,) = table.agg(*(measure.alias(name) for name, measure in wanted.items())).collect()
@@ -85,9 +85,12 @@ def gather(table: DataFrame, columns: Columns, k: int, nulls: NullPolicy) -> Fac
     if problems:
         raise InputError(problems)
     shifted = tuple(
-        q.from_origin(counts[f"low_{i}"]) if q.whole and q.scale is not Scale.NOMINAL else q
+        q.from_origin(counts[f"low_{i}"], counts[f"high_{i}"])
+        if q.whole and q.scale is not Scale.NOMINAL
+        else q
         for i, q in enumerate(columns.quasi)
     )
+    counts |= _shifted_moments(table, shifted, counts, kept)
     statistics = tuple(_statistics(q, i, counts, nulls) for i, q in enumerate(shifted))
     return Facts(
         rows_in=counts["rows_in"],
@@ -96,6 +99,25 @@ def gather(table: DataFrame, columns: Columns, k: int, nulls: NullPolicy) -> Fac
         quasi=shifted,
         statistics=_with_pair_differences(table.filter(kept), statistics, counts["rows"]),
     )
+
+
+def _moments(quasi: Quasi, i: int, kept: SparkColumn) -> dict[str, SparkColumn]:
+    fit = F.when(kept & ~_infinite(quasi), quasi.number(col(quasi.name)))
+    return {f"mean_{i}": F.avg(fit), f"sd_{i}": F.stddev_pop(fit)}
+
+
+def _shifted_moments(
+    table: DataFrame, quasi: Sequence[Quasi], counts: dict[str, float], kept: SparkColumn
+) -> dict[str, float]:
+    """Means from the origin; whole numbers beyond 2^53 are told apart in a pass of their own."""
+    moved = [(i, q) for i, q in enumerate(quasi) if q.origin]
+    means = {f"mean_{i}": counts[f"mean_{i}"] - q.origin for i, q in moved}
+    far = [(i, q) for i, q in moved if abs(q.origin) + 2**52 > 2**53]
+    if not far:
+        return means
+    wanted = [m.alias(name) for i, q in far for name, m in _moments(q, i, kept).items()]
+    (found,) = table.agg(*wanted).collect()
+    return means | found.asDict()
 
 
 def _refusals(
@@ -137,10 +159,10 @@ def _statistics(
         return made
     return replace(
         made,
-        mean=counts[f"mean_{i}"] - quasi.origin,
+        mean=counts[f"mean_{i}"],
         sd=counts[f"sd_{i}"],
-        low=counts[f"low_{i}"] - quasi.origin,
-        high=counts[f"high_{i}"] - quasi.origin,
+        low=float(counts[f"low_{i}"] - quasi.origin),
+        high=float(counts[f"high_{i}"] - quasi.origin),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+RESERVED = "__sparkanon"
 KEY = "__sparkanon_key"  # hash of the whole row
 BLOCK = "__sparkanon_block"  # leaf of the block tree
 FACTS = "__sparkanon_facts"  # what a block tells about itself, in its first row

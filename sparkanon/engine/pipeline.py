@@ -14,14 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from sparkanon.engine import tables
 from sparkanon.engine.columns import Columns, resolve
 from sparkanon.engine.files import Staging, write_atomically
 from sparkanon.engine.fit import Facts, gather, with_key
-from sparkanon.engine.manifest import Gate, check_gates, make_manifest
+from sparkanon.engine.manifest import Gate, check_gates, for_readers, make_manifest
 from sparkanon.engine.names import col
 from sparkanon.engine.publish import publish, staging_for
 from sparkanon.engine.stage import cut, stage, staged_schema
@@ -107,7 +106,7 @@ def anonymize(
     run = _Run(session, policy, read_seed(policy.seed), run_id or new_run_id(), Steps(watcher))
     try:
         return _anonymize(run, df, dry_run)
-    except PySparkException as error:
+    except Exception as error:
         if tables.is_unreadable(error):
             raise tables.unreadable(policy.input) from None
         raise
@@ -133,7 +132,8 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
             blocks = stage(cuttings, columns, facts, policy, run.seed, staging)
         with step("verify"):
             schema = staged_schema(columns, run.draws)
-            staged = tables.read_staged(run.spark, str(staging.table), schema, policy.output)
+            sink = policy.output if run.draws is None else None
+            staged = tables.read_staged(run.spark, str(staging.table), schema, sink)
             sizes = verify(staged, policy.quasi_identifiers, run.draws, policy.k, facts.rows)
             run.steps.note(f"{sizes.classes:,} classes, the smallest has {sizes.smallest:,}")
         lost = loss.finish(loss.merge(block.errors for block in blocks.facts), facts.statistics)
@@ -190,7 +190,7 @@ def _publish(
         else:
             staging.table.rename(folder)
         return run.spark.read.schema(columns.schema).parquet(str(folder))
-    publish(run.spark, public, staging, sink, manifest, as_staged=not private)
+    publish(run.spark, public, staging, sink, for_readers(manifest), as_staged=not private)
     if sink.format == "table":
         return run.spark.table(sink.place)
     if sink.format == "delta":

@@ -3,28 +3,49 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import functions as F
 
-from sparkanon.engine.files import MANIFEST, Staging, check_replaceable, local_path
-from sparkanon.engine.tables import file_format, writer
+from sparkanon.engine.files import (
+    MANIFEST,
+    Staging,
+    check_replaceable,
+    check_same_disk,
+    local_path,
+    no_release,
+)
+from sparkanon.engine.tables import file_format, provider, quoted, writer
 from sparkanon.errors import InputError, Problem
 from sparkanon.policy.model import Sink
 
+_NOTE = "sparkanon_run_id"  # in the commit of a Delta table
+_PROPERTY = "sparkanon.run_id"  # of a catalog table
+
 
 def staging_for(spark: SparkSession, sink: Sink | None, run_id: str, scratch: Path) -> Staging:
-    """Where the unverified table goes: beside the output, so that a rename can publish it."""
+    """Where the unverified table goes: beside the output, so that a rename can publish it.
+
+    Refuses an output that would replace anything but a release.
+    """
     if sink is None:
         return Staging(scratch / "release", run_id)
-    if sink.staging is not None:
-        beside = local_path(sink.staging) / Path(sink.place).name
-        return Staging(beside, run_id)
+    folder = local_path(sink.staging, "output.staging") if sink.staging is not None else None
     if sink.format in ("csv", "parquet"):
         output = local_path(sink.place)
         check_replaceable(output)
-        return Staging(output, run_id)
+        if folder is not None:
+            check_same_disk(folder, output)
+        return Staging(output, run_id, folder)
+    if sink.format == "table":
+        _check_table(spark, sink)
+    else:
+        _check_delta(spark, sink)
+    if folder is not None:
+        return Staging(folder / "release", run_id)
     if sink.format == "delta" and _is_local(sink.place):
         return Staging(local_path(sink.place), run_id)
     if str(spark.conf.get("spark.master", "local")).startswith("local"):
@@ -32,6 +53,39 @@ def staging_for(spark: SparkSession, sink: Sink | None, run_id: str, scratch: Pa
     raise InputError(
         Problem("output.staging", "is required here: a private folder that all executors see")
     )
+
+
+def _check_delta(spark: SparkSession, sink: Sink) -> None:
+    if _is_local(sink.place):
+        folder = local_path(sink.place)
+        if not (folder / "_delta_log").is_dir():
+            check_replaceable(folder)
+            return
+    try:
+        ours = _was_published(spark, quoted(sink.place))
+    except AnalysisException:  # nothing there yet
+        return
+    if not ours:
+        raise no_release("output.path", sink.place)
+
+
+def _check_table(spark: SparkSession, sink: Sink) -> None:
+    if not spark.catalog.tableExists(sink.place):
+        return
+    kind = provider(spark, sink.place)
+    if kind == (sink.using or "parquet"):
+        if kind == "delta" and _was_published(spark, sink.place):
+            return
+        properties = spark.sql(f"SHOW TBLPROPERTIES {sink.place}").collect()
+        if any(row["key"] == _PROPERTY for row in properties):
+            return
+    raise no_release("output.name", sink.place)
+
+
+def _was_published(spark: SparkSession, table: str) -> bool:
+    """Whether a Delta table's history knows a run of ours."""
+    history = spark.sql(f"DESCRIBE HISTORY {table}")
+    return not history.filter(F.col("userMetadata").contains(_NOTE)).isEmpty()
 
 
 def _is_local(path: str) -> bool:
@@ -48,46 +102,66 @@ def publish(
     *,
     as_staged: bool,
 ) -> None:
-    """Publish `staged` (its public columns only). `as_staged`: its files can be used as they are."""
+    """Publish `staged`, its public columns. `as_staged`: its files can be used as they are."""
     if sink.format in ("csv", "parquet"):
         folder = staging.table
         if not as_staged:
             folder = staging.path / "public"
             writer(staged, sink).format(file_format(sink)).save(str(folder))
         (folder / MANIFEST).write_text(json.dumps(manifest, indent=2), encoding="utf-8")
-        if sink.staging is not None:
-            staging = Staging(local_path(sink.place), str(manifest["run_id"]))
         staging.publish(folder)
         return
-    note = json.dumps({"sparkanon_run_id": manifest["run_id"]})
-    if sink.format == "delta":
-        _overwrite_delta(staged, sink, note).save(sink.place)
-    elif sink.using == "delta":
-        _overwrite_delta(staged, sink, note).saveAsTable(sink.place)
-    else:
-        _swap_table(spark, staged, sink, str(manifest["run_id"]))
+    try:
+        if sink.format == "delta":
+            _overwrite_delta(staged, sink, manifest).save(sink.place)
+        elif sink.using == "delta":
+            _overwrite_delta(staged, sink, manifest).saveAsTable(sink.place)
+        else:
+            _swap_table(spark, staged, sink, str(manifest["run_id"]))
+    except AnalysisException as error:
+        where = "name" if sink.format == "table" else "path"
+        text = f"{sink.place} cannot be written: {error.getCondition()}"
+        raise InputError(Problem(f"output.{where}", text)) from None
 
 
-def _overwrite_delta(staged: DataFrame, sink: Sink, note: str):  # type: ignore[no-untyped-def]
-    made = writer(staged, sink).format("delta").mode("overwrite")
-    return made.option("overwriteSchema", "true").option("userMetadata", note)
+def _overwrite_delta(
+    staged: DataFrame, sink: Sink, manifest: dict[str, object]
+) -> DataFrameWriter:
+    made = writer(staged, sink).format("delta").mode("overwrite").option("overwriteSchema", "true")
+    if any(set(name) & set(" ,;{}()\n\t=") for name in staged.columns):  # not in Parquet, then
+        made = made.option("delta.columnMapping.mode", "name")
+    return made.option("userMetadata", json.dumps({_NOTE: manifest["run_id"]}))
 
 
 def _swap_table(spark: SparkSession, staged: DataFrame, sink: Sink, run_id: str) -> None:
-    """Write a table of another name, then rename: the catalog never shows half a table."""
+    """Write a table of another name, then rename: the catalog never shows half a table.
+
+    Between the two renames it shows none, and a crash there leaves the old release under its
+    `__old_` name; `using: delta` has no such moment.
+    """
     suffix = run_id.replace("-", "_").lower()
-    new, old = f"{sink.place}__new_{suffix}", f"{sink.place}__old_{suffix}"
+    new, old = (_beside(sink.place, f"__{word}_{suffix}") for word in ("new", "old"))
     try:
-        writer(staged, sink).format(sink.using or "parquet").saveAsTable(new)
+        writer(staged, sink).format("parquet").saveAsTable(new)
+        spark.sql(f"ALTER TABLE {new} SET TBLPROPERTIES ('{_PROPERTY}' = '{run_id}')")
         if spark.catalog.tableExists(sink.place):
-            spark.sql(f"ALTER TABLE {sink.place} RENAME TO {old}")
-        try:
-            spark.sql(f"ALTER TABLE {new} RENAME TO {sink.place}")
-        except Exception:
-            if spark.catalog.tableExists(old):
-                spark.sql(f"ALTER TABLE {old} RENAME TO {sink.place}")
-            raise
-    except AnalysisException:
+            spark.sql(f"ALTER TABLE {sink.place} RENAME TO {_inside(old)}")
+        spark.sql(f"ALTER TABLE {new} RENAME TO {_inside(sink.place)}")
+        if sink.partition_by:  # Spark's own catalog forgets to move them
+            spark.sql(f"MSCK REPAIR TABLE {sink.place} SYNC PARTITIONS")
+    except BaseException:
+        if not spark.catalog.tableExists(sink.place) and spark.catalog.tableExists(old):
+            spark.sql(f"ALTER TABLE {old} RENAME TO {_inside(sink.place)}")
         spark.sql(f"DROP TABLE IF EXISTS {new}")
-        raise InputError(Problem("output.name", f"cannot write table {sink.place}")) from None
+        raise
     spark.sql(f"DROP TABLE IF EXISTS {old}")
+
+
+def _beside(name: str, suffix: str) -> str:
+    """A sibling's name, whether the table's own is quoted or not."""
+    return f"{name[:-1]}{suffix}`" if name.endswith("`") else name + suffix
+
+
+def _inside(name: str) -> str:
+    """The name without its catalog, as RENAME TO wants it."""
+    return ".".join(re.findall(r"`(?:[^`]|``)+`|[^.`]+", name)[-2:])

@@ -10,11 +10,16 @@ from pyspark.sql import DataFrame, DataFrameReader, DataFrameWriter, SparkSessio
 from pyspark.sql import types as T
 
 from sparkanon.engine.names import col
-from sparkanon.errors import InputError, Problem
-from sparkanon.policy import ColumnType, Policy
+from sparkanon.errors import InputError, Problem, SparkanonError
+from sparkanon.policy import ColumnType, Policy, Role
 from sparkanon.policy.model import Sink, Source
 
 _UNREADABLE = ("FAILED_READ_FILE", "MALFORMED", "CANNOT_READ", "UNABLE_TO_INFER", "CORRUPT")
+_NESTED = (T.ArrayType, T.MapType, T.StructType, T.VariantType, T.BinaryType)
+_NOT_HELD: dict[str, tuple[type[T.DataType], ...]] = {
+    "csv": (*_NESTED, T.NullType),
+    "delta": (T.DayTimeIntervalType,),
+}
 
 
 @dataclass(frozen=True)
@@ -29,18 +34,26 @@ def read(spark: SparkSession, source: Source, policy: Policy | None = None) -> T
     """Open the input, or say why it cannot be read."""
     try:
         return _READERS[source.format](spark, source, policy)
+    except InputError:
+        raise
     except AnalysisException as error:
+        no_delta = "does not exist or is no Delta table"
         reason = {
             "PATH_NOT_FOUND": "does not exist",
             "TABLE_OR_VIEW_NOT_FOUND": "is not in the catalog",
-            "DELTA_TABLE_NOT_FOUND": "is no Delta table",
-            "DELTA_MISSING_DELTA_TABLE": "is no Delta table",
+            "DELTA_TABLE_NOT_FOUND": no_delta,
+            "DELTA_MISSING_DELTA_TABLE": no_delta,
+            "DELTA_TABLE_ONLY_OPERATION": no_delta,
             "UNABLE_TO_INFER_SCHEMA": f"holds no {source.format} data",
+            "COLUMN_ALREADY_EXISTS": "has a column name twice (case aside)",
             "DELTA_VERSIONS_NOT_CONTIGUOUS": "is a damaged Delta table",
         }.get(str(error.getCondition()), f"cannot be read as {source.format}")
         raise InputError(Problem(_path(source), f"{source.place} {reason}")) from None
-    except PySparkException:
-        raise unreadable(source) from None
+    except Exception as error:
+        if is_unreadable(error):
+            raise unreadable(source) from None
+        text = f"{source.place} cannot be read as {source.format} ({type(error).__name__})"
+        raise InputError(Problem(_path(source), text)) from None
 
 
 def unreadable(source: Source | None) -> InputError:
@@ -52,6 +65,8 @@ def unreadable(source: Source | None) -> InputError:
 
 def is_unreadable(error: Exception) -> bool:
     """Whether Spark failed because of the input's files, not because of us."""
+    if isinstance(error, SparkanonError):
+        return False
     condition = error.getCondition() if isinstance(error, PySparkException) else None
     text = condition or str(error)
     return any(mark in text for mark in _UNREADABLE)
@@ -74,44 +89,75 @@ def _read_parquet(spark: SparkSession, source: Source, policy: Policy | None) ->
 
 
 def _read_table(spark: SparkSession, source: Source, policy: Policy | None) -> Table:
-    return Table(_reader(spark, source).table(source.place))
+    if provider(spark, source.place) != "delta":
+        return Table(_reader(spark, source).table(source.place))
+    version = _latest(spark, source.place)
+    return Table(
+        _reader(spark, source).option("versionAsOf", version).table(source.place), version
+    )
 
 
 def _read_delta(spark: SparkSession, source: Source, policy: Policy | None) -> Table:
     version = source.version
-    if version is None:  # pinned, so that every pass sees the same rows
-        path = source.place.replace("`", "``")
-        latest = spark.sql(f"DESCRIBE HISTORY delta.`{path}` LIMIT 1").first()  # noqa: S608
-        version = int(latest["version"]) if latest is not None else 0
+    if version is None:
+        version = _latest(spark, quoted(source.place))
     reader = _reader(spark, source).format("delta").option("versionAsOf", version)
     return Table(reader.load(source.place), version)
 
 
+def _latest(spark: SparkSession, table: str) -> int:
+    """The version to read, pinned so that every pass sees the same rows."""
+    last = spark.sql(f"DESCRIBE HISTORY {table} LIMIT 1").first()
+    return int(last["version"]) if last is not None else 0
+
+
+def quoted(path: str) -> str:
+    """A path as an SQL literal; Delta takes relative ones in this form only."""
+    return "'" + path.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def provider(spark: SparkSession, name: str) -> str | None:
+    """What stores a catalog table: parquet, delta, ...; None for a view."""
+    rows = spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
+    told = [row["col_name"] for row in rows]
+    if "# Detailed Table Information" not in told:
+        return None
+    details = rows[told.index("# Detailed Table Information") :]
+    return next(
+        (str(r["data_type"]).lower() for r in details if r["col_name"] == "Provider"), None
+    )
+
+
 def _read_csv(spark: SparkSession, source: Source, policy: Policy | None) -> Table:
     """Types as `input.types` declares; else as the policy's columns do; else inferred."""
-    reader = _reader(spark, source)
-    if "header" not in source.options:
-        reader = reader.option("header", True)
+    reader = _reader(spark, source).option("header", source.options.get("header", True))
     if source.types is not None:
         try:
-            schema = T.StructType.fromDDL(source.types)
+            reader = reader.schema(source.types)
         except PySparkException:
             raise InputError(
                 Problem("input.types", "is not a list of columns like 'age INT, name STRING'")
             ) from None
-        return Table(reader.schema(schema).option("mode", "FAILFAST").csv(source.place))
-    inferred = reader.option("inferSchema", True).csv(source.place).schema
-    declared = T.StructType([_declared(field, policy) for field in inferred.fields])
-    reader = _reader(spark, source).option("header", source.options.get("header", True))
-    return Table(reader.schema(declared).option("mode", "FAILFAST").csv(source.place))
+    else:
+        inferred = reader.option("inferSchema", True).csv(source.place).schema
+        reader = reader.schema(T.StructType([_declared(field, policy) for field in inferred]))
+    data = reader.option("mode", "FAILFAST").csv(source.place)
+    if data.isEmpty():  # nothing to infer types from, so say this and not that they are wrong
+        raise InputError(Problem("input", "the table is empty"))
+    return Table(data)
 
 
 def _declared(field: T.StructField, policy: Policy | None) -> T.StructField:
-    """Text stays text where the policy says nominal or ordinal: 01234 is no number."""
-    listed = policy.columns.get(field.name) if policy is not None else None
-    if listed is not None and listed.type in (ColumnType.NOMINAL, ColumnType.ORDINAL):
-        keeps = listed.type is ColumnType.ORDINAL and listed.order is None
-        return field if keeps else T.StructField(field.name, T.StringType(), True)
+    """Text stays text where no number is needed: 01234 is a nominal column's own value."""
+    if policy is None:
+        return field
+    text = T.StructField(field.name, T.StringType(), True)
+    listed = policy.columns.get(field.name)
+    if listed is None or listed.role is not Role.QUASI_IDENTIFIER:
+        # from CSV to CSV a column that is not masked travels letter by letter
+        return text if policy.output is not None and policy.output.format == "csv" else field
+    if listed.type is ColumnType.NOMINAL or listed.order is not None:
+        return text
     return field
 
 
@@ -128,10 +174,21 @@ def writer(data: DataFrame, sink: Sink | None) -> DataFrameWriter:
     made = data.write
     if sink is None:
         return made
-    made = made.options(**{k: _text(v) for k, v in sink.options.items()})
-    if sink.format == "csv" and "header" not in sink.options:
-        made = made.option("header", True)
+    options = {k: _text(v) for k, v in sink.options.items()}
+    if sink.format == "csv":
+        options = _EXACT_CSV | options
+    made = made.options(**options)
     return made.partitionBy(*sink.partition_by) if sink.partition_by else made
+
+
+# Spark trims blanks and drops microseconds when it is not told otherwise.
+_EXACT_CSV = {
+    "header": "true",
+    "ignoreLeadingWhiteSpace": "false",
+    "ignoreTrailingWhiteSpace": "false",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
 
 
 def file_format(sink: Sink | None) -> str:
@@ -144,22 +201,27 @@ def read_staged(
 ) -> DataFrame:
     """Read back what was written, with the types that were meant."""
     reader = spark.read.schema(schema).format(file_format(sink))
-    if file_format(sink) == "csv" and sink is not None:
-        reader = reader.options(**{k: _text(v) for k, v in sink.options.items()})
-        reader = reader.option("header", _text(sink.options.get("header", True)))
-        reader = reader.option("mode", "FAILFAST")
+    if sink is not None and sink.format == "csv":
+        options = _EXACT_CSV | {k: _text(v) for k, v in sink.options.items()}
+        reader = reader.options(**options, multiLine="true", mode="FAILFAST")
     # partition columns come last in the files' own order
     return reader.load(path).select(*(col(name) for name in schema.names))
 
 
 def check_writable(sink: Sink, schema: T.StructType) -> None:
     """Refuse what the format cannot hold before any work is done."""
-    nested = (T.ArrayType, T.MapType, T.StructType, T.BinaryType)
-    if sink.format == "csv":
-        held = [field.name for field in schema.fields if isinstance(field.dataType, nested)]
-        if held:
-            raise InputError([Problem(f"columns.{n}", "CSV cannot hold this type") for n in held])
+    form = sink.using or "parquet" if sink.format == "table" else sink.format
+    problems = [
+        Problem(f"columns.{f.name}", f"{form} cannot hold type {f.dataType.simpleString()}")
+        for f in schema.fields
+        if isinstance(f.dataType, _NOT_HELD.get(form, ()))
+    ]
+    problems += [
+        Problem("output.partition_by", f"'{name}' is of a type that makes no folder names")
+        for name in sink.partition_by
+        if isinstance(schema[name].dataType, _NESTED)
+    ]
     if sink.partition_by and set(sink.partition_by) >= set(schema.names):
-        raise InputError(Problem("output.partition_by", "leaves no column for the files"))
-
-
+        problems.append(Problem("output.partition_by", "leaves no column for the files"))
+    if problems:
+        raise InputError(problems)
