@@ -145,3 +145,14 @@ def make_groups(
     for g in range(count):
         settle(groups, capped, g)
     return groups, record, bounds, points
+
+
+@kernel
+def relabel(groups: Groups, record: Ints) -> Ints:
+    """Labels 0, 1, ... of the records, without the groups that were dissolved."""
+    labels, label = np.empty(len(record), np.int32), 0
+    for g in range(len(groups.size)):
+        for m in range(groups.size[g]):
+            labels[record[groups.members[g, m]]] = label
+        label += groups.size[g] > 0
+    return labels

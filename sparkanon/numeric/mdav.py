@@ -42,21 +42,14 @@ def remove(
 
 
 @kernel
-def mdav(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
-    """Labels 0, 1, ... of the records of `values` (d, n), n >= k; ties go to the lower index.
-
-    Two groups a round: around the record furthest from the centre of what remains, and around
-    the one furthest from that. O(n^2 d / k) at worst, a few per cent of it with boxes.
-    """
+def rounds(
+    index: Index, state: Centre, values: Floats, caps: Floats, capped: bool, codes: Bools, k: int
+) -> Ints:
+    """The rounds of `mdav` over an index that holds all records of `values` (d, n)."""
     d, n = values.shape
-    spare = values.copy()
-    order, bounds = split(spare, caps, capped, n if n <= PLAIN else BUCKET, 1, 0)
-    bits = np.empty(0, np.int64)
-    index, buckets = make_index(spare, order, bounds, values, bits), len(bounds) - 1
     labels, label = np.full(n, -1, np.int32), 0
-    state = make_centre(values, codes)
     recount(state, values, caps, capped, codes, labels < 0)
-    point = np.empty(d)
+    point, buckets = np.empty(d), len(index.held)
     best = Best(np.empty(k), np.empty(k, np.int32), np.empty(k, np.int32))
     left, seen, recounted, second = n, n + n, n, False
     while left >= 2 * k:
@@ -80,3 +73,16 @@ def mdav(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> In
         if labels[i] < 0:
             labels[i] = label
     return labels
+
+
+def mdav(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
+    """Labels 0, 1, ... of the records of `values` (d, n), n >= k; ties go to the lower index.
+
+    Two groups a round: around the record furthest from the centre of what remains, and around
+    the one furthest from that. O(n^2 d / k) at worst, a few per cent of it with boxes.
+    """
+    n = values.shape[1]
+    spare = values.copy()
+    order, bounds = split(spare, caps, capped, n if n <= PLAIN else BUCKET, 1, 0)
+    index = make_index(spare, order, bounds, np.empty(0), np.empty(0, np.int64))
+    return rounds(index, make_centre(values, codes), values, caps, capped, codes, k)

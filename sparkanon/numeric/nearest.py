@@ -12,7 +12,6 @@ from sparkanon.numeric.index import Index, box_nearest
 from sparkanon.numeric.jit import tight
 
 STRETCH = 32  # bounds that are looked at together
-LARGEST = 1e38  # below the bound of a bucket that has been visited
 
 
 class Best(NamedTuple):
@@ -87,9 +86,8 @@ def nearest(
         if least(bound, bound_bits, low, high) > limit:
             continue
         for b in range(low, high):
-            if bound[b] > limit or held[b] == 0:
+            if bound[b] > limit or held[b] == 0 or (b == home and stretch >= 0):
                 continue
-            bound[b] = np.inf
             distances(values[block[b]], caps, capped, point, held[b], near)
             if least(near, near_bits, 0, held[b]) > best.near[0]:
                 continue
@@ -97,7 +95,7 @@ def nearest(
             for i in range(held[b]):
                 if near[i] <= best.near[0] and not before(best, 0, near[i], ids[first + i]):
                     offer(best, near[i], first + i, ids[first + i])
-            limit = min(best.near[0] / slack, LARGEST)
+            limit = best.near[0] / slack
     for a in range(len(best.at)):
         if best.at[a] == seed:
             return

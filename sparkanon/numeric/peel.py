@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparkanon.numeric.centre import Ints, centre, make_centre, recount
-from sparkanon.numeric.distance import distances
+from sparkanon.numeric.distance import Reals, distances
 from sparkanon.numeric.index import Index, compact, make_index, take
 from sparkanon.numeric.jit import kernel
 from sparkanon.numeric.leaves import SAMPLE, split
@@ -64,19 +64,14 @@ def positions(index: Index, n: int) -> Ints:
 
 
 @kernel
-def peel(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
-    """Labels 0, 1, ... of the records of `values` (d, n), n >= k; about O(n d buckets / k)."""
-    d, n = values.shape
-    spare = values.copy()
-    order, bounds = split(spare, caps, capped, BUCKET, 1, 0)
-    caps32 = (caps * fit_for_float32(spare)).astype(np.float32)
-    point, bits = np.empty(d, np.float32), np.empty(0, np.int32)
-    index, buckets = make_index(spare, order, bounds, point, bits), len(bounds) - 1
-    where, width = positions(index, n), index.values.shape[2]
+def layers(index: Index, seeds: Ints, caps: Reals, capped: bool, k: int) -> Ints:
+    """Group the records of the index around the next of `seeds` that remains, again and again."""
+    n, d, width = len(seeds), index.values.shape[1], index.values.shape[2]
+    where, point = positions(index, n), np.empty(d, np.float32)
     labels, label = np.full(n, -1, np.int32), 0
     best = Best(np.empty(k, np.float32), np.empty(k, np.int32), np.empty(k, np.int32))
-    left, seen = n, n
-    for record in inward(values, caps, capped, codes):
+    left, seen, buckets = n, n, len(index.held)
+    for record in seeds:
         if left < 2 * k:
             break
         if labels[record] >= 0:
@@ -86,7 +81,7 @@ def peel(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> In
         seed = where[record]
         for j in range(d):
             point[j] = index.values[seed // width, j, seed % width]
-        nearest(index, buckets, caps32, capped, SLACK, seed, point, best)
+        nearest(index, buckets, caps, capped, SLACK, seed, point, best)
         best.at.sort()
         for a in range(k - 1, -1, -1):
             at = best.at[a]
@@ -99,3 +94,13 @@ def peel(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> In
         if labels[i] < 0:
             labels[i] = label
     return labels
+
+
+def peel(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
+    """Labels 0, 1, ... of the records of `values` (d, n), n >= k; about O(n d buckets / k)."""
+    spare = values.copy()
+    order, bounds = split(spare, caps, capped, BUCKET, 1, 0)
+    scale = fit_for_float32(spare)
+    caps32 = (caps * (scale if capped else 1.0)).astype(np.float32)
+    index = make_index(spare, order, bounds, np.empty(0, np.float32), np.empty(0, np.int32))
+    return layers(index, inward(values, caps, capped, codes), caps32, capped, k)

@@ -6,21 +6,23 @@ import numpy as np
 
 from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.distance import apart
-from sparkanon.numeric.groups import Groups, e, settle
+from sparkanon.numeric.groups import Groups, cost, e, settle
 from sparkanon.numeric.jit import tight
 from sparkanon.numeric.records import Floats
 
+STEPS = 16  # between two groups before the next pair has its turn
 SURE = 1e-9  # a step must lower the cost by this part of the terms it is made of
 
 
 @tight
 def best_step(
-    groups: Groups, capped: bool, k: int, a: int, b: int, here: Floats, there: Floats
+    groups: Groups, capped: bool, k: int, a: int, b: int, here: Floats, there: Floats, v: float
 ) -> tuple[int, int]:
     """The best step between the groups `a` and `b` as (slot in a, slot in b), or (-1, -1).
 
     A slot is -1 where nobody comes back: a move. there[m] is e(member m of a, b), here[o] is
-    e(member o of b, a). O(size^2 d) at worst.
+    e(member o of b, a), `v` the most that any member of b can add to a gain (see `search`).
+    O(size^2 d) at worst.
     """
     rows, members, own, caps = groups.rows, groups.members, groups.own, groups.caps
     size_a, size_b = groups.size[a], groups.size[b]
@@ -32,6 +34,8 @@ def best_step(
             gain = own[i] * size_a / (size_a - 1) - there[m] * size_b / (size_b + 1)
             if gain > best and gain > SURE * (own[i] + there[m]):
                 best, from_a, from_b = gain, m, -1
+        if (1.0 + share) * own[i] - (1.0 - share) * there[m] + v <= best:
+            continue
         for o in range(size_b):
             j = members[b, o]
             gain = own[i] - there[m] + own[j] - here[o]
@@ -97,7 +101,7 @@ def search(
                 break
             if size[b] == 0 or (changed[a] <= since and changed[b] <= since):
                 continue
-            while True:
+            for _ in range(STEPS):
                 share = 1.0 / size[a] + 1.0 / size[b]
                 u, v = -np.inf, (1.0 + share) * top[b]
                 for m in range(size[a]):
@@ -117,10 +121,70 @@ def search(
                     v = max(v, (1.0 + share) * own[i] - (1.0 - share) * here[m])
                 if u + v <= 0.0 and size[a] == size[b] == k:
                     break
-                from_a, from_b = best_step(groups, capped, k, a, b, here, there)
+                from_a, from_b = best_step(groups, capped, k, a, b, here, there, v)
                 if from_a < 0 and from_b < 0:
                     break
                 step(groups, capped, a, b, from_a, from_b)
                 clock += 1
                 changed[a], changed[b] = clock, clock
     return clock
+
+
+@tight
+def room(groups: Groups, capped: bool, k: int, row: Ints, i: int) -> tuple[int, float]:
+    """The group of `row` with room where record `i` costs least, and that cost; -1 if none."""
+    rows, caps, members, size = groups.rows, groups.caps, groups.members, groups.size
+    centre, within = groups.centre, groups.within
+    best, least = -1, np.inf
+    for n in range(len(row)):
+        b = row[n]
+        if b < 0 or size[b] == 0 or size[b] == 2 * k - 1:
+            continue
+        rise = e(rows, caps, members, size, centre, within, capped, i, b)
+        rise *= size[b] / (size[b] + 1.0)
+        if rise < least:
+            best, least = b, rise
+    return best, least
+
+
+@tight
+def dissolve(
+    groups: Groups, capped: bool, k: int, lists: Ints, changed: Ints, clock: int, went: Ints
+) -> int:
+    """Spread the members of a group over its neighbours wherever that lowers the cost.
+
+    Looks at all groups that have changed since `clock`; `went` is scratch (2k - 1,). Members go
+    one by one, each where it then costs least, and all come back if it was not worth it.
+    Returns the number of groups dissolved.
+    """
+    members, size, done = groups.members, groups.size, 0
+    for a in range(len(size)):
+        if size[a] == 0 or changed[a] < clock:
+            continue
+        spent, budget = 0.0, cost(groups, a) * (1.0 - SURE)
+        for m in range(size[a]):
+            spent += room(groups, capped, k, lists[a], members[a, m])[1]
+        if spent >= budget:
+            continue
+        spent, gone = 0.0, 0
+        while gone < size[a]:
+            b, rise = room(groups, capped, k, lists[a], members[a, gone])
+            spent += rise
+            if b < 0 or spent >= budget:
+                break
+            members[b, size[b]] = members[a, gone]
+            size[b] += 1
+            settle(groups, capped, b)
+            went[gone] = b
+            gone += 1
+        if gone == size[a]:
+            for m in range(gone):
+                changed[went[m]] = clock + 1
+            size[a] = 0
+            done += 1
+            continue
+        for m in range(gone - 1, -1, -1):
+            size[went[m]] -= 1
+            settle(groups, capped, went[m])
+        settle(groups, capped, a)
+    return done

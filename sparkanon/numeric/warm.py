@@ -6,6 +6,7 @@ import numpy as np
 
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.mdav import mdav
+from sparkanon.numeric.peel import peel
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.refined import refined
 
@@ -16,4 +17,5 @@ def warm() -> None:
     codes = np.array([False, True])
     for points in (Points.euclidean(values), Points(values, np.ones(2), codes)):
         mdav(*arrays(points), 2)
+        peel(*arrays(points), 2)
         refined(*arrays(points), 2, 1)

@@ -1,0 +1,126 @@
+"""The steps of the local search, each against a recount of the whole cost."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from brute import cost
+from test_mdav import gower
+
+from sparkanon.numeric import refined as module
+from sparkanon.numeric.arrays import arrays
+from sparkanon.numeric.groups import cost as group_cost
+from sparkanon.numeric.groups import make_groups
+from sparkanon.numeric.leaves import principal, split
+from sparkanon.numeric.mdav import mdav
+from sparkanon.numeric.peel import peel
+from sparkanon.numeric.points import Points
+from sparkanon.numeric.refine import best_step, step
+from sparkanon.numeric.refined import refine, refined
+
+
+def some_points(name: str, n: int) -> Points:
+    rng = np.random.default_rng(n)
+    return Points.euclidean(rng.normal(size=(3, n))) if name == "euclidean" else gower(rng, n)
+
+
+SPACES = ("euclidean", "gower")
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_group_cost_is_the_sum_over_pairs(space: str) -> None:
+    points, k = some_points(space, 60), 4
+    values, caps, capped, codes = arrays(points)
+    labels = mdav(values, caps, capped, codes, k)
+    groups, _, _, _ = make_groups(values, caps, capped, k, labels, 32)
+    total = sum(group_cost(groups, g) for g in range(len(groups.size)))
+    assert total == pytest.approx(cost(points, labels), rel=1e-12)
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_the_best_step_of_a_pair_is_the_best_of_all_swaps(space: str) -> None:
+    points, k = some_points(space, 8), 4
+    values, caps, capped, _ = arrays(points)
+    labels = np.array([0, 1] * 4, dtype=np.int32)
+    best = cost(points, labels)
+    for i in range(8):
+        for j in range(8):
+            swapped = labels.copy()
+            swapped[[i, j]] = labels[[j, i]]
+            best = min(best, cost(points, swapped))
+    groups, _, _, _ = make_groups(values, caps, capped, k, labels, 32)
+    between = [_reach(points, labels, i, 1 - labels[i]) for i in range(8)]
+    record = make_groups(values, caps, capped, k, labels, 32)[1]
+    there = np.array([between[record[r]] for r in groups.members[0, :4]] + [0.0] * 3)
+    here = np.array([between[record[r]] for r in groups.members[1, :4]] + [0.0] * 3)
+    slots = best_step(groups, capped, k, 0, 1, here, there, np.inf)
+    assert min(slots) >= 0, "equal sizes of k allow swaps only"
+    step(groups, capped, 0, 1, *slots)
+    assert group_cost(groups, 0) + group_cost(groups, 1) == pytest.approx(best, rel=1e-12)
+
+
+def _reach(points: Points, labels: np.ndarray, i: int, g: int) -> float:
+    """e(i, g) from its definition: what the cost of g rises by, times (g + 1) / g."""
+    members = np.flatnonzero(labels == g)
+    joined = np.append(members, i)
+    alone = Points(points.values[:, members], points.caps, points.codes)
+    both = Points(points.values[:, joined], points.caps, points.codes)
+    size = len(members)
+    rise = cost(both, np.zeros(size + 1, np.int32)) - cost(alone, np.zeros(size, np.int32))
+    return rise * (size + 1) / size
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("n", [100, 700])
+def test_no_pass_raises_the_cost(space: str, n: int) -> None:
+    points, k = some_points(space, n), 3
+    values, caps, capped, codes = arrays(points)
+    start = mdav(values, caps, capped, codes, k)
+    costs = [cost(points, start)]
+    for passes in (1, 2, 3, 6, 20):
+        costs.append(cost(points, refine(values, caps, capped, k, start, passes)))
+    assert all(b <= a * (1 + 1e-12) for a, b in pairwise(costs))
+    assert costs[-1] < 0.98 * costs[0], "on random data there is always something to gain"
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_peeling_is_about_as_good_as_mdav(space: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    points, k = some_points(space, 3000), 5
+    peeled, exact = peel(*arrays(points), k), mdav(*arrays(points), k)
+    assert np.bincount(peeled).min() == k
+    assert cost(points, peeled) < 1.1 * cost(points, exact)
+    monkeypatch.setattr(module, "WHOLE", 1000)
+    assert cost(points, refined(*arrays(points), k, 6)) < cost(points, exact)
+
+
+def test_a_group_that_lies_between_others_is_dissolved() -> None:
+    # Two clumps of four and a group of four with two members in each: no swap can mend it.
+    clump = np.array([0.0, 0.1, 0.2, 0.3])
+    between = [0.15, 0.25, 100.15, 100.25]
+    points = Points.euclidean(np.concatenate([clump, clump + 100, between])[None])
+    labels = np.repeat(np.arange(3, dtype=np.int32), 4)
+    values, caps, capped, _ = arrays(points)
+    found = refine(values, caps, capped, 4, labels, 6)
+    left, right = set(found[[0, 1, 2, 3, 8, 9]]), set(found[[4, 5, 6, 7, 10, 11]])
+    assert len(left) == len(right) == 1
+    assert left != right
+
+
+def test_the_principal_direction_is_found() -> None:
+    along = np.random.default_rng(0).normal(size=2000)
+    noise = np.random.default_rng(1).normal(size=(3, 2000)) * 0.01
+    direction = principal(np.outer([3.0, -2.0, 1.0], along) + noise, 0, 2000, 0)
+    assert np.abs(direction / direction[0] - [1, -2 / 3, 1 / 3]).max() < 0.01
+
+
+@pytest.mark.parametrize("capped", [False, True])
+def test_split_keeps_records_and_sizes(capped: bool) -> None:
+    values = np.random.default_rng(4).random((3, 1003))
+    moved = values.copy()
+    order, bounds = split(moved, np.ones(3), capped, 64, 5, 0)
+    assert sorted(order) == list(range(1003))
+    assert (moved == values[:, order]).all()
+    assert np.diff(bounds).max() <= 64
+    assert (bounds[:-1] % 5 == 0).all()
