@@ -177,8 +177,8 @@ def people(
         for step in stage:
             df = df.withColumns(step(draw))
         # Spark compiles neighbouring projections to one method, and the JVM never optimizes a
-        # method of more than 8,000 bytes: ten times slower. A coalesce to the number of partitions
-        # there already is moves nothing but ends that method.
+        # method of more than 8,000 bytes: five times slower. A coalesce to the number of
+        # partitions there already is moves nothing but ends that method.
         df = df.coalesce(parts)
     return df.select([column.name for column in COLUMNS])
 
