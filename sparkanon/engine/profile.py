@@ -81,7 +81,7 @@ class TableProfile:
 
 
 def profile(df: DataFrame) -> TableProfile:
-    """Describe every column of `df` in one distributed aggregation.
+    """Describe every column of `df` in two distributed aggregations.
 
     Memory on the driver and in each task grows with the number of columns, not of rows.
 
@@ -92,11 +92,17 @@ def profile(df: DataFrame) -> TableProfile:
     """
     fields = df.schema.fields
     # Positions for names: no quoting can go wrong, and equal names stay apart.
-    table = df.toDF(*(f"c{index}" for index in range(len(fields)))) if fields else df
-    measures = [F.count(F.lit(1)).alias("rows")]
-    for index, field in enumerate(fields):
-        measures += _measures(f"c{index}", field.dataType)
-    numbers = table.agg(*measures).collect()[0].asDict()  # one row
+    names = [f"c{index}" for index in range(len(fields))]
+    table = df.toDF(*names) if fields else df
+    typed = list(zip(names, fields, strict=True))
+    hashes = table.select([_hash(name, field.dataType).alias(name) for name, field in typed])
+    sketches = [m for name, field in typed for m in _sketches(name, field.dataType)]
+    moments = [m for name, field in typed for m in _moments(name, field.dataType)]
+    # Sketches keep Spark from compiling the aggregation they are in: so the hashes are made before
+    # it, and the plain sums have an aggregation of their own. Each gives a single row.
+    numbers = hashes.agg(F.count(F.lit(1)).alias("rows"), *sketches).collect()[0].asDict()
+    if moments:
+        numbers |= table.agg(*moments).collect()[0].asDict()
     found = [_facts(numbers, index, field) for index, field in enumerate(fields)]
     rows = _int(numbers["rows"])
     return TableProfile(rows=rows, columns=_with_roles(rows, found))
@@ -118,34 +124,40 @@ def _kind(data_type: T.DataType) -> str | None:
     return next((kind for cls, kind in _KINDS if isinstance(data_type, cls)), None)
 
 
-def _measures(name: str, data_type: T.DataType) -> list[Column]:
+def _hash(name: str, data_type: T.DataType) -> Column:
     column = F.col(name)
-    measures = [F.count(column).alias(f"{name}_count")]
-    kind = _kind(data_type)
-    if kind is None:
-        return measures
-    # Sketches of hashes: one binary buffer a column whatever its type (approx_count_distinct needs
-    # dozens of buffer columns for each), and no value in them.
-    hashed = F.when(column.isNotNull(), F.xxhash64(column))
+    known = F.lit(0) if _kind(data_type) is None else F.xxhash64(column)
+    return F.when(column.isNotNull(), known)
+
+
+def _sketches(name: str, data_type: T.DataType) -> list[Column]:
+    hashed = F.col(name)
+    count = F.count(hashed).alias(f"{name}_count")
+    if _kind(data_type) is None:
+        return [count]
+    # Sketches have one binary buffer a column; approx_count_distinct would need dozens of buffer
+    # columns for each. Both see hashes, so there is no value in them.
     top = F.call_function("approx_top_k", hashed, F.lit(2), F.lit(4_000))
-    measures += [
+    return [
+        count,
         F.hll_sketch_estimate(F.hll_sketch_agg(hashed, F.lit(14))).alias(f"{name}_distinct"),
         F.filter(top, lambda item: item["item"].isNotNull())["count"].alias(f"{name}_top"),
-        # The comparison happens in Spark, so neither end comes to the driver.
-        (F.min(column) == F.max(column)).alias(f"{name}_constant"),
     ]
-    if kind == "numeric":
-        number = column.cast("double")
-        finite = number
-        if isinstance(data_type, T.FloatType | T.DoubleType):
-            infinite = number.isin(math.inf, -math.inf)
-            measures += [
-                F.count_if(F.isnan(number)).alias(f"{name}_nan"),
-                F.count_if(infinite).alias(f"{name}_infinite"),
-            ]
-            finite = F.when(~F.isnan(number) & ~infinite, number)
-        measures.append(F.skewness(finite).alias(f"{name}_skewness"))
-    return measures
+
+
+def _moments(name: str, data_type: T.DataType) -> list[Column]:
+    if _kind(data_type) != "numeric":
+        return []
+    number = F.col(name).cast("double")
+    if not isinstance(data_type, T.FloatType | T.DoubleType):
+        return [F.skewness(number).alias(f"{name}_skewness")]
+    infinite = number.isin(math.inf, -math.inf)
+    finite = F.when(~F.isnan(number) & ~infinite, number)
+    return [
+        F.count_if(F.isnan(number)).alias(f"{name}_nan"),
+        F.count_if(infinite).alias(f"{name}_infinite"),
+        F.skewness(finite).alias(f"{name}_skewness"),
+    ]
 
 
 @dataclass(frozen=True)
@@ -190,7 +202,7 @@ def _facts(numbers: Mapping[str, object], index: int, field: T.StructField) -> _
         distinct=distinct,
         top=top,
         skewness=skewness if isinstance(skewness, float) and math.isfinite(skewness) else None,
-        constant=get("constant") is True,
+        constant=distinct == 1,  # the sketch is exact for so few
     )
 
 
@@ -387,10 +399,10 @@ def _notes(profile: TableProfile, quasi: Sequence[ColumnProfile], k: int) -> lis
     if not quasi:
         notes.append("no quasi-identifier was found; choose at least one.")
     if len(quasi) > MANY_QUASI_IDENTIFIERS:
-        notes += [
-            f"{len(quasi)} quasi-identifiers are many: each one costs usefulness. Leave those",
-            "  which an outsider can know, drop one of two that say the same (age and birthday).",
-        ]
+        notes.append(
+            f"{len(quasi)} quasi-identifiers are many, and each one costs usefulness. Leave only"
+            "\n# what an outsider can know; of two that say the same (age, birthday), drop one."
+        )
     return notes
 
 

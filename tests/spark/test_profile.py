@@ -141,35 +141,40 @@ def test_no_columns(spark: SparkSession) -> None:
     assert "choose at least one" in text
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "role"),
-    [
-        ("email", "'x'", "identifier"),
-        ("HomePhone", "string(id % 10)", "identifier"),
-        ("customer_id", "id", "identifier"),
-        ("region_id", "id % 9", "quasi_identifier"),
-        ("free text", "sha2(string(id), 256)", "identifier"),
-        ("reference", "xxhash64(id)", "identifier"),
-        ("first_name", "string(id % 40)", "identifier"),
-        ("city_name", "string(id % 40)", "quasi_identifier"),
-        ("Disease", "string(id % 8)", "sensitive"),
-        ("salary", "id * 1.5D", "sensitive"),
-        ("income", "id * 7", "quasi_identifier"),
-        ("amount", "sqrt(id)", "quasi_identifier"),
-        ("survey_weight", "id % 7 + 1.0D", "weight"),
-        ("weight_kg", "id % 70 + 40.0D", "quasi_identifier"),
-        ("label", "int(id % 2)", "target"),
-        ("source", "'x'", "keep"),
-        ("gone", "int(null)", "keep"),
-        ("void", "null", "keep"),
-        ("tags", "array(id)", "keep"),
-        ("died", "if(id % 9 = 0, true, null)", "quasi_identifier"),
-    ],
+ROLES = (
+    ("email", "'x'", "identifier"),
+    ("HomePhone", "string(id % 10)", "identifier"),
+    ("customer_id", "id", "identifier"),
+    ("region_id", "id % 9", "quasi_identifier"),
+    ("free text", "sha2(string(id), 256)", "identifier"),
+    ("reference", "xxhash64(id)", "identifier"),
+    ("first_name", "string(id % 40)", "identifier"),
+    ("city_name", "string(id % 40)", "quasi_identifier"),
+    ("Disease", "string(id % 8)", "sensitive"),
+    ("salary", "id * 1.5D", "sensitive"),
+    ("income", "id * 7", "quasi_identifier"),
+    ("amount", "sqrt(id)", "quasi_identifier"),
+    ("survey_weight", "id % 7 + 1.0D", "weight"),
+    ("weight_kg", "id % 70 + 40.0D", "quasi_identifier"),
+    ("label", "int(id % 2)", "target"),
+    ("source", "'x'", "keep"),
+    ("gone", "int(null)", "keep"),
+    ("void", "null", "keep"),
+    ("tags", "array(id)", "keep"),
+    ("died", "if(id % 9 = 0, true, null)", "quasi_identifier"),
 )
-def test_roles(spark: SparkSession, name: str, value: str, role: str) -> None:
-    (column,) = profile(spark.range(2000).select(F.expr(value).alias(name))).columns
-    assert column.role == role
-    assert column.reason
+
+
+@pytest.fixture(scope="module")
+def roles(spark: SparkSession) -> dict[str, ColumnProfile]:
+    table = spark.range(2000).select([F.expr(value).alias(name) for name, value, _ in ROLES])
+    return by_name(profile(table))
+
+
+@pytest.mark.parametrize(("name", "value", "role"), ROLES)
+def test_roles(roles: dict[str, ColumnProfile], name: str, value: str, role: str) -> None:
+    assert roles[name].role == role
+    assert roles[name].reason
 
 
 def test_unprotected_types_ask_for_attention(spark: SparkSession) -> None:
