@@ -145,16 +145,22 @@ def _swap_table(spark: SparkSession, staged: DataFrame, sink: Sink, run_id: str)
         writer(staged, sink).format("parquet").saveAsTable(new)
         spark.sql(f"ALTER TABLE {new} SET TBLPROPERTIES ('{_PROPERTY}' = '{run_id}')")
         if spark.catalog.tableExists(sink.place):
-            spark.sql(f"ALTER TABLE {sink.place} RENAME TO {_inside(old)}")
-        spark.sql(f"ALTER TABLE {new} RENAME TO {_inside(sink.place)}")
-        if sink.partition_by:  # Spark's own catalog forgets to move them
-            spark.sql(f"MSCK REPAIR TABLE {sink.place} SYNC PARTITIONS")
+            _rename(spark, sink.place, old)
+        _rename(spark, new, sink.place)
     except BaseException:
         if not spark.catalog.tableExists(sink.place) and spark.catalog.tableExists(old):
-            spark.sql(f"ALTER TABLE {old} RENAME TO {_inside(sink.place)}")
+            _rename(spark, old, sink.place)
         spark.sql(f"DROP TABLE IF EXISTS {new}")
         raise
     spark.sql(f"DROP TABLE IF EXISTS {old}")
+
+
+def _rename(spark: SparkSession, name: str, to: str) -> None:
+    spark.sql(f"ALTER TABLE {name} RENAME TO {_inside(to)}")
+    if any(column.isPartition for column in spark.catalog.listColumns(to)):
+        # Spark's own catalog leaves the partitions at the old place: the new table would be
+        # empty, and dropping the old one would delete the files of the new
+        spark.sql(f"MSCK REPAIR TABLE {to} SYNC PARTITIONS")
 
 
 def _beside(name: str, suffix: str) -> str:
