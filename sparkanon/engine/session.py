@@ -67,16 +67,17 @@ def _new_session(delta: bool, log: Path | None, conf: Mapping[str, str]) -> Spar
             settings |= _DELTA | _without_chosen({"spark.jars.packages": _delta_coordinates()})
     for name, value in {**settings, **conf}.items():
         builder = builder.config(name, value)
-    try:
-        with _said_into(log):
-            return builder.getOrCreate()
-    except Exception as error:
-        if delta:
-            raise SparkanonError(
-                "Spark did not start with Delta Lake; its jars come from Maven Central the first "
-                f"time (a mirror or a folder of jars can be set in conf/spark). Log: {log}"
-            ) from error
-        raise
+    for last in (not delta, True):  # a download can fail once and go through the next time
+        try:
+            with _said_into(log):
+                return builder.getOrCreate()
+        except Exception:
+            if last:
+                break
+    hint = "its jars come from Maven Central the first time; docs/running.md names other ways"
+    raise SparkanonError(
+        f"Spark did not start{f' with Delta Lake ({hint})' if delta else ''}; log: {log}"
+    )
 
 
 def _without_chosen(settings: Mapping[str, str]) -> dict[str, str]:
