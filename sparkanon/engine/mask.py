@@ -1,17 +1,21 @@
-"""One block at a time: Arrow in, kernels, Arrow out. This is what runs on the executors."""
+"""One block at a time: Arrow in, kernels, a file out. This is what runs on the executors."""
 
 from __future__ import annotations
 
 import json
 import traceback
+import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from sparkanon.engine.columns import Quasi
-from sparkanon.engine.names import BLOCK, FACTS, GROUP, KEY
+from sparkanon.engine.names import BLOCK, GROUP, KEY
 from sparkanon.errors import KernelError
 from sparkanon.groupings import Grouping
 from sparkanon.measures import loss
@@ -22,6 +26,7 @@ from sparkanon.rng import generator
 from sparkanon.spaces import FittedSpace
 
 Batches = Iterator[pa.RecordBatch]
+Order = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -30,10 +35,11 @@ class BlockFacts:
 
     block: int
     rows: int
-    errors: list[float]  # `measures.loss.local`
+    file: str = ""  # none: too few rows, merge the block with its sibling
+    errors: tuple[float, ...] = ()  # `measures.loss.local`
 
-    def to_json(self) -> str:
-        return json.dumps(asdict(self))
+    def to_batch(self) -> pa.RecordBatch:
+        return pa.RecordBatch.from_pydict({"facts": [json.dumps(asdict(self))]})
 
     @classmethod
     def from_json(cls, text: str) -> BlockFacts:
@@ -42,7 +48,12 @@ class BlockFacts:
 
 @dataclass(frozen=True)
 class Masking:
-    """Everything an executor needs to know; small, immutable, shipped once."""
+    """Everything an executor needs to know; small, immutable, shipped once.
+
+    A block is written to a file of its own by the worker that masked it: the way back through the
+    JVM would cost as much as a plain job. A task that is tried again writes another file, and
+    the driver keeps those that the successful tasks name.
+    """
 
     quasi: tuple[Quasi, ...]
     statistics: tuple[ColumnStatistics, ...]
@@ -52,6 +63,7 @@ class Masking:
     k: int
     floor: int
     keep_groups: bool  # whether the staged table needs group numbers to be verified
+    folder: str
     key: bytes = field(repr=False)
     names: tuple[str, ...] = ()  # of the columns that come in, which Spark numbers
 
@@ -75,37 +87,28 @@ class Masking:
         del rows
         blocks = table.column(BLOCK).to_numpy()
         for block in np.unique(blocks):
-            one = table.filter(pa.array(blocks == block)) if len(np.unique(blocks)) > 1 else table
-            yield from self.mask(one, int(block)).to_batches()
+            one = table.filter(pa.array(blocks == block)) if (blocks != block).any() else table
+            yield self._staged(one, int(block)).to_batch()
 
-    def mask(self, table: pa.Table, block: int) -> pa.Table:
-        """The released rows of one block, in an order only the seed knows."""
+    def _staged(self, table: pa.Table, block: int) -> BlockFacts:
         if table.num_rows < self.floor:
-            # Too small to be grouped well: say so in one empty row, and the engine merges the
-            # block with its sibling. Cells that are not masked never reach the staging folder.
-            facts = BlockFacts(block, table.num_rows, [0.0] * len(self.quasi))
-            empty = [pa.nulls(1, kind) for kind in table.schema.types]
-            table = pa.Table.from_arrays(empty, schema=table.schema)
-            labels = np.zeros(1, dtype=np.int32)
-        else:
-            labels, table, facts = self._masked(sorted_by_key(table), block)
-        if self.keep_groups:
-            numbers = labels.astype(np.int64) + (np.int64(block) << 32)
-            table = table.append_column(GROUP, pa.array(numbers))
-        order = generator(self.key, "order", block).permutation(table.num_rows)
-        table = table.drop_columns([KEY, BLOCK]).take(pa.array(order))
-        told = [facts.to_json()] + [None] * (table.num_rows - 1)
-        return table.append_column(FACTS, pa.array(told, pa.string()))
+            return BlockFacts(block, table.num_rows)
+        masked, errors = self.mask(table, block)
+        name = f"part-{uuid.uuid4().hex}.snappy.parquet"
+        pq.write_table(masked, Path(self.folder) / name, store_schema=False)
+        return BlockFacts(block, table.num_rows, name, tuple(errors))
 
-    def _masked(self, table: pa.Table, block: int) -> tuple[Labels, pa.Table, BlockFacts]:
-        cells = {q.name: table.column(q.name).combine_chunks() for q in self.quasi}
+    def mask(self, table: pa.Table, block: int) -> tuple[pa.Table, list[float]]:
+        """The released rows of one block, in an order only the seed knows, and what they lost."""
+        by_key = key_order(table)
+        cells = {q.name: table.column(q.name).take(by_key).combine_chunks() for q in self.quasi}
         read = [q.read(cells[q.name]) for q in self.quasi]
         records: Records = tuple(column for column, _ in read)
-        points = self.space.points(records)
-        labels = self.grouping.group(points, self.k, generator(self.key, "group", block))
-        del points
+        labels = self._labels(records, block)
         published = self.release.publish(records, labels, generator(self.key, "release", block))
+        shown = generator(self.key, "order", block).permutation(len(by_key))
         masked: list[Column] = []
+        arrays: dict[str, pa.Array] = {}
         for quasi, (column, categories), new in zip(self.quasi, read, published, strict=True):
             if isinstance(new, NewValues):
                 masked.append(column.with_values(quasi.snap(new.values), new.null))
@@ -113,22 +116,31 @@ class Masking:
             else:
                 masked.append(column.with_values(column.values[new.rows], column.null[new.rows]))
                 array = cells[quasi.name].take(pa.array(new.rows))
-            place = table.column_names.index(quasi.name)
-            table = table.set_column(place, quasi.name, array)
-        errors = loss.local(records, tuple(masked), self.statistics)
-        return labels, table, BlockFacts(block, table.num_rows, errors)
+            arrays[quasi.name] = array.take(pa.array(shown))
+        travelled = by_key[shown]
+        for name in table.column_names:
+            if name not in arrays and name not in (KEY, BLOCK):
+                arrays[name] = table.column(name).take(pa.array(travelled))
+        public = {name: arrays[name] for name in table.column_names if name in arrays}
+        if self.keep_groups:
+            public[GROUP] = pa.array(labels[shown].astype(np.int64) + (np.int64(block) << 32))
+        return pa.table(public), loss.local(records, tuple(masked), self.statistics)
+
+    def _labels(self, records: Records, block: int) -> Labels:
+        points = self.space.points(records)
+        return self.grouping.group(points, self.k, generator(self.key, "group", block))
 
 
-def sorted_by_key(table: pa.Table) -> pa.Table:
+def key_order(table: pa.Table) -> Order:
     """Rows by key; where two keys agree, by whatever cells can be ordered."""
     keys = table.column(KEY).to_numpy()
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
-    table = table.take(pa.array(order))
     if len(keys) > 1 and (ordered[1:] == ordered[:-1]).any():
         names = [KEY, *(f.name for f in table.schema if f.name != KEY and _orderable(f.type))]
-        table = table.sort_by([(name, "ascending") for name in names])
-    return table
+        by_cells = [(name, "ascending") for name in names]
+        order = pa.compute.sort_indices(table, sort_keys=by_cells).to_numpy().astype(np.int64)
+    return order
 
 
 def _orderable(kind: pa.DataType) -> bool:
@@ -136,6 +148,5 @@ def _orderable(kind: pa.DataType) -> bool:
 
 
 def told(facts: Iterable[str]) -> list[BlockFacts]:
-    """The blocks' facts in block order; a task that ran twice counts once."""
-    by_block = {one.block: one for one in map(BlockFacts.from_json, facts)}
-    return [by_block[block] for block in sorted(by_block)]
+    """The blocks' facts in block order."""
+    return sorted(map(BlockFacts.from_json, facts), key=lambda one: one.block)

@@ -8,7 +8,6 @@ from pyspark.sql import functions as F
 RESERVED = "__sparkanon"
 KEY = "__sparkanon_key"  # hash of the whole row
 BLOCK = "__sparkanon_block"  # leaf of the block tree
-FACTS = "__sparkanon_facts"  # what a block tells about itself, in its first row
 GROUP = "__sparkanon_group"  # private staging of releases that draw from groups
 DRAWN = "__sparkanon_drawn_"  # hash of the original cells of one drawn block
 

@@ -129,11 +129,10 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
         run.steps.note(f"{cuttings.tree.blocks:,} blocks")
     with staging:
         with step("mask"):
-            blocks = stage(cuttings, columns, facts, policy, run.seed, staging)
+            blocks = stage(cuttings, facts, policy, run.seed, staging.table)
         with step("verify"):
             schema = staged_schema(columns, run.draws)
-            sink = policy.output if run.draws is None else None
-            staged = tables.read_staged(run.spark, str(staging.table), schema, sink)
+            staged = tables.read_staged(run.spark, str(staging.table), schema)
             sizes = verify(staged, policy.quasi_identifiers, run.draws, policy.k, facts.rows)
             run.steps.note(f"{sizes.classes:,} classes, the smallest has {sizes.smallest:,}")
         lost = loss.finish(loss.merge(block.errors for block in blocks.facts), facts.statistics)
@@ -181,16 +180,14 @@ def _fingerprint(seed: Seed, facts: Facts) -> str:
 def _publish(
     run: _Run, columns: Columns, staged: DataFrame, staging: Staging, manifest: dict[str, Any]
 ) -> DataFrame:
-    sink, private = run.policy.output, run.draws is not None
+    sink = run.policy.output
     public = staged.select(*(col(field.name) for field in columns.released))
     if sink is None:
         folder = _scratch() / run.run_id
-        if private:
-            public.write.parquet(str(folder))
-        else:
-            staging.table.rename(folder)
-        return run.spark.read.schema(columns.schema).parquet(str(folder))
-    publish(run.spark, public, staging, sink, for_readers(manifest), as_staged=not private)
+        staging.table.rename(folder)
+        return tables.read_staged(run.spark, str(folder), columns.schema)
+    private = run.draws is not None
+    publish(run.spark, public, staging, sink, for_readers(manifest), private=private)
     if sink.format == "table":
         return run.spark.table(sink.place)
     if sink.format == "delta":

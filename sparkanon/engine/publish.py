@@ -18,7 +18,7 @@ from sparkanon.engine.files import (
     local_path,
     no_release,
 )
-from sparkanon.engine.tables import file_format, provider, quoted, writer
+from sparkanon.engine.tables import provider, quoted, writer
 from sparkanon.errors import InputError, Problem
 from sparkanon.policy.model import Sink
 
@@ -100,14 +100,14 @@ def publish(
     sink: Sink,
     manifest: dict[str, object],
     *,
-    as_staged: bool,
+    private: bool,
 ) -> None:
-    """Publish `staged`, its public columns. `as_staged`: its files can be used as they are."""
+    """Publish `staged`, the public columns; `private`: the staged files hold others besides."""
     if sink.format in ("csv", "parquet"):
         folder = staging.table
-        if not as_staged:
+        if private or sink.format == "csv" or sink.partition_by or sink.options:
             folder = staging.path / "public"
-            writer(staged, sink).format(file_format(sink)).save(str(folder))
+            writer(staged, sink).format(sink.format).save(str(folder))
         (folder / MANIFEST).write_text(json.dumps(manifest, indent=2), encoding="utf-8")
         staging.publish(folder)
         return

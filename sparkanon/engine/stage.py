@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from pyspark.sql import DataFrame, Observation
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from sparkanon.blocks import Leaf, Tree, fit_tree
-from sparkanon.engine import tables
 from sparkanon.engine.assign import block_of
 from sparkanon.engine.columns import Columns
-from sparkanon.engine.files import Staging
 from sparkanon.engine.fit import Facts, draw_sample, fillings, usable
 from sparkanon.engine.mask import BlockFacts, Masking, told
-from sparkanon.engine.names import BLOCK, DRAWN, FACTS, GROUP, col
+from sparkanon.engine.names import BLOCK, DRAWN, GROUP, col
 from sparkanon.engine.verify import drawn_hashes
+from sparkanon.errors import InputError, Problem
 from sparkanon.numeric.warm import warm
 from sparkanon.policy import NullPolicy, Policy
 from sparkanon.rng import Seed
@@ -65,13 +66,12 @@ class Staged:
 
 def stage(
     cuttings: Cuttings,
-    columns: Columns,
     facts: Facts,
     policy: Policy,
     seed: Seed,
-    staging: Staging,
+    folder: Path,
 ) -> Staged:
-    """Mask every block into the staging folder.
+    """Mask every block into Parquet files in the staging folder.
 
     Blocks are counted while they are masked. One that turns out too small (the sample could not
     know) is merged with its sibling and the step is done again.
@@ -88,33 +88,44 @@ def stage(
         k=policy.k,
         floor=cuttings.floor,
         keep_groups=draws is not None,
+        folder=str(folder),
         key=seed.derive("masking"),
     )
     while True:
-        if cuttings.tree.blocks == 1:
-            masking = replace(masking, floor=0)
-        seen = Observation()
-        masked = _masked(cuttings, columns, masking, draws)
-        watched = masked.observe(seen, F.collect_list(FACTS).alias("facts")).drop(FACTS)
-        sink = policy.output if draws is None else None  # private columns: not yet its final form
-        writer = tables.writer(watched, sink).format(tables.file_format(sink))
-        writer.mode("overwrite").save(str(staging.table))
-        blocks = told(seen.get["facts"])
-        filled = {block.block for block in blocks if block.rows >= masking.floor}
-        small = frozenset(range(cuttings.tree.blocks)) - filled
-        if not small or cuttings.tree.blocks == 1:
-            return Staged(cuttings.tree.blocks, blocks)
-        cuttings = replace(cuttings, tree=cuttings.tree.without(small))
+        folder.mkdir()
+        tree = cuttings.tree
+        blocks = _masked(
+            cuttings, masking if tree.blocks > 1 else replace(masking, floor=0), draws
+        )
+        small = frozenset(range(tree.blocks)) - {block.block for block in blocks if block.file}
+        if not small:
+            _keep_only(folder, {block.file for block in blocks})
+            return Staged(tree.blocks, blocks)
+        shutil.rmtree(folder)
+        cuttings = replace(cuttings, tree=tree.without(small))
 
 
-def _masked(cuttings: Cuttings, columns: Columns, masking: Masking, draws: Draws) -> DataFrame:
+def _masked(cuttings: Cuttings, masking: Masking, draws: Draws) -> list[BlockFacts]:
     extra = drawn_hashes(draws, cuttings.rows.schema) if draws is not None else []
     block = block_of(cuttings.tree, masking.quasi).alias(BLOCK)
     placed = cuttings.rows.select("*", *extra, block).repartitionById(cuttings.tree.blocks, BLOCK)
     masking = replace(masking, names=tuple(placed.columns))
     # `mapInArrow` takes a dot in a name for the way into a struct
     plain = placed.toDF(*(f"c{i}" for i in range(len(placed.columns))))
-    return plain.mapInArrow(masking, staged_schema(columns, draws).add(FACTS, T.StringType()))
+    rows = plain.mapInArrow(masking, "facts string").collect()  # one row a block
+    return told(row["facts"] for row in rows)
+
+
+def _keep_only(folder: Path, names: set[str]) -> None:
+    """Remove what tasks wrote that were tried again, and miss what only executors see."""
+    there = {path.name for path in folder.glob("part-*")}
+    if names - there:
+        raise InputError(
+            Problem("output", "driver and executors do not see the same folder; use a shared one")
+        )
+    for name in there - names:
+        (folder / name).unlink()
+    (folder / "_SUCCESS").touch()
 
 
 def staged_schema(columns: Columns, draws: Draws) -> T.StructType:

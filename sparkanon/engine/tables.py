@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, DataFrameReader, DataFrameWriter, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from sparkanon.engine.names import col
+from sparkanon.engine.names import RESERVED, col
+from sparkanon.engine.rows import row_hash
 from sparkanon.errors import InputError, Problem, SparkanonError
 from sparkanon.policy import ColumnType, Policy, Role
 from sparkanon.policy.model import Sink, Source
 
 _UNREADABLE = ("FAILED_READ_FILE", "MALFORMED", "CANNOT_READ", "UNABLE_TO_INFER", "CORRUPT")
+_BAD = f"{RESERVED}_bad"
 _NESTED = (T.ArrayType, T.MapType, T.StructType, T.VariantType, T.BinaryType)
 _NOT_HELD: dict[str, tuple[type[T.DataType], ...]] = {
     "csv": (*_NESTED, T.NullType),
@@ -50,6 +54,9 @@ def read(spark: SparkSession, source: Source, policy: Policy | None = None) -> T
         }.get(str(error.getCondition()), f"cannot be read as {source.format}")
         raise InputError(Problem(_path(source), f"{source.place} {reason}")) from None
     except Exception as error:
+        if "CSV header does not conform to the schema" in str(error):
+            text = f"{source.place}: the header does not name the columns as expected, each once"
+            raise InputError(Problem(_path(source), text)) from None
         if is_unreadable(error):
             raise unreadable(source) from None
         text = f"{source.place} cannot be read as {source.format} ({type(error).__name__})"
@@ -76,8 +83,11 @@ def _path(source: Source) -> str:
     return f"input.{'name' if source.format == 'table' else 'path'}"
 
 
-def _reader(spark: SparkSession, source: Source) -> DataFrameReader:
-    return spark.read.options(**{k: _text(v) for k, v in source.options.items()})
+def _reader(
+    spark: SparkSession, source: Source, defaults: Mapping[str, str] | None = None
+) -> DataFrameReader:
+    chosen = {k: _text(v) for k, v in source.options.items()}
+    return spark.read.options(**{**(defaults or {}), **chosen})
 
 
 def _text(value: str | bool | int | float) -> str:
@@ -130,21 +140,43 @@ def provider(spark: SparkSession, name: str) -> str | None:
 
 def _read_csv(spark: SparkSession, source: Source, policy: Policy | None) -> Table:
     """Types as `input.types` declares; else as the policy's columns do; else inferred."""
-    reader = _reader(spark, source).option("header", source.options.get("header", True))
+
+    def reader(**options: str) -> DataFrameReader:
+        made = {"header": "true", "enforceSchema": "false"} | options
+        return _reader(spark, source, made)
+
     if source.types is not None:
-        try:
-            reader = reader.schema(source.types)
-        except PySparkException:
-            raise InputError(
-                Problem("input.types", "is not a list of columns like 'age INT, name STRING'")
-            ) from None
+        schema = _parsed(source.types)
     else:
-        inferred = reader.option("inferSchema", True).csv(source.place).schema
-        reader = reader.schema(T.StructType([_declared(field, policy) for field in inferred]))
-    data = reader.option("mode", "FAILFAST").csv(source.place)
-    if data.isEmpty():  # nothing to infer types from, so say this and not that they are wrong
+        inferred = reader(inferSchema="true").csv(source.place).schema
+        schema = T.StructType([_declared(field, policy) for field in inferred])
+    rows, bad = _count_lines(reader(mode="PERMISSIVE"), schema, source.place)
+    if bad:
+        text = f"{bad} of {rows} rows of {source.place} do not fit: other types or too many cells"
+        raise InputError(Problem("input.path", text))
+    if rows == 0:
         raise InputError(Problem("input", "the table is empty"))
-    return Table(data)
+    return Table(reader(mode="FAILFAST").schema(schema).csv(source.place))
+
+
+def _count_lines(reader: DataFrameReader, schema: T.StructType, path: str) -> tuple[int, int]:
+    """All rows, and those that do not fit; a task that fails on one would print it into a log."""
+    if not schema.fields:
+        return 0, 0
+    marked = T.StructType([*schema, T.StructField(_BAD, T.StringType())])
+    lines = reader.option("columnNameOfCorruptRecord", _BAD).schema(marked).csv(path)
+    every = F.bit_xor(row_hash(schema))  # only cells that are used are parsed
+    counts = lines.agg(F.count(F.lit(1)), F.count_if(F.col(_BAD).isNotNull()), every)
+    ((rows, bad, _),) = counts.collect()
+    return rows, bad
+
+
+def _parsed(types: str) -> T.StructType:
+    with contextlib.suppress(PySparkException):
+        schema = T.StructType.fromDDL(types)
+        if isinstance(schema, T.StructType) and len(schema):
+            return schema
+    raise InputError(Problem("input.types", "is not a list of columns: 'age INT, name STRING'"))
 
 
 def _declared(field: T.StructField, policy: Policy | None) -> T.StructField:
@@ -169,11 +201,9 @@ _READERS: dict[str, Callable[[SparkSession, Source, Policy | None], Table]] = {
 }
 
 
-def writer(data: DataFrame, sink: Sink | None) -> DataFrameWriter:
+def writer(data: DataFrame, sink: Sink) -> DataFrameWriter:
     """A writer with the sink's options and partitions."""
     made = data.write
-    if sink is None:
-        return made
     options = {k: _text(v) for k, v in sink.options.items()}
     if sink.format == "csv":
         options = _EXACT_CSV | options
@@ -191,17 +221,13 @@ _EXACT_CSV = {
 }
 
 
-def file_format(sink: Sink | None) -> str:
-    """The format of staged files: that of the output where its files are published as they are."""
-    return "csv" if sink is not None and sink.format == "csv" else "parquet"
-
-
 def read_staged(
-    spark: SparkSession, path: str, schema: T.StructType, sink: Sink | None
+    spark: SparkSession, path: str, schema: T.StructType, sink: Sink | None = None
 ) -> DataFrame:
     """Read back what was written, with the types that were meant."""
-    reader = spark.read.schema(schema).format(file_format(sink))
-    if sink is not None and sink.format == "csv":
+    csv = sink is not None and sink.format == "csv"
+    reader = spark.read.schema(schema).format("csv" if csv else "parquet")
+    if sink is not None and csv:
         options = _EXACT_CSV | {k: _text(v) for k, v in sink.options.items()}
         reader = reader.options(**options, multiLine="true", mode="FAILFAST")
     # partition columns come last in the files' own order
