@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sys
 import threading
@@ -11,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
-import click
 import typer
 from rich.markup import escape
 from rich.table import Table
@@ -330,6 +330,10 @@ def _warm() -> None:
     warm()
 
 
+# typer brings a click of its own in some versions and uses the installed one in others
+_UsageError: Any = typer.BadParameter.__base__
+
+
 def _terminated(number: int, _: Any) -> NoReturn:
     raise SystemExit(128 + number)
 
@@ -342,16 +346,18 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _run(arguments: list[str]) -> int:
     _call.__init__()  # type: ignore[misc]
+    # spark-submit puts a Python program's stderr on stdout, where the object must stand alone
+    err.quiet = "--json" in arguments and "PYSPARK_GATEWAY_PORT" in os.environ
     try:
         code = app(arguments, prog_name="sparkanon", standalone_mode=False)
         return code if isinstance(code, int) else 0
-    except click.ClickException as error:
+    except _UsageError as error:
         if "--json" in arguments:
             _fail(InputError(error.format_message()), "error", "")
         else:
             error.show()
         return 2
-    except click.exceptions.Abort:
+    except typer.Abort:
         return 130
     except KeyboardInterrupt:
         err.print("interrupted; nothing was published")

@@ -174,12 +174,14 @@ def broken(people: Any, tmp_path: Path) -> Path:
     (tmp_path / "only_header.csv").write_text("age,pay,name,town\n")
     (tmp_path / "zero.csv").write_text("")
     (tmp_path / "ragged.csv").write_text(f"age,pay,name,town\n1,2\n3,4,{SECRET},x,y,z\n")
+    (tmp_path / "twice.csv").write_text("age,Age,name,town\n1,2,a,b\n3,4,a,b\n")
     rows = f"20,{SECRET},a,b\n21,2,a,b\n22,3,a,b\n"
     (tmp_path / "text.csv").write_text("age,pay,name,town\n" + rows)
     return tmp_path
 
 
 TYPES = "age INT, pay DOUBLE, name STRING, town STRING"
+SWAPPED = "age INT, pay STRING, town STRING, name STRING"
 
 
 @pytest.mark.parametrize(
@@ -199,8 +201,10 @@ TYPES = "age INT, pay DOUBLE, name STRING, town STRING"
         ({"format": "delta", "path": "half"}, "is no Delta table"),
         ({"format": "csv", "path": "only_header.csv"}, "the table is empty"),
         ({"format": "csv", "path": "zero.csv"}, "the table is empty"),
-        ({"format": "csv", "path": "ragged.csv"}, "a file is damaged or malformed"),
-        ({"format": "csv", "path": "text.csv", "types": TYPES}, "a file is damaged or malformed"),
+        ({"format": "csv", "path": "ragged.csv"}, "2 of 2 rows"),
+        ({"format": "csv", "path": "text.csv", "types": TYPES}, "1 of 3 rows"),
+        ({"format": "csv", "path": "text.csv", "types": SWAPPED}, "the header does not name"),
+        ({"format": "csv", "path": "twice.csv"}, "the header does not name"),
         ({"format": "csv", "path": "text.csv", "types": "age INTT"}, "input.types: is not a list"),
         ({"format": "csv", "path": "text.csv"}, "columns.pay: is nominal, which space"),
     ],
