@@ -94,11 +94,11 @@ def stage(
     while True:
         folder.mkdir()
         tree = cuttings.tree
-        blocks = _masked(
-            cuttings, masking if tree.blocks > 1 else replace(masking, floor=0), draws
-        )
+        if tree.blocks == 1:
+            masking = replace(masking, floor=0)
+        blocks = _masked(cuttings, masking, draws)
         small = frozenset(range(tree.blocks)) - {block.block for block in blocks if block.file}
-        if not small:
+        if not small or tree.blocks == 1:
             _keep_only(folder, {block.file for block in blocks})
             return Staged(tree.blocks, blocks)
         shutil.rmtree(folder)

@@ -59,7 +59,7 @@ def _squared_error(x: Column, z: Column, s: ColumnStatistics) -> float:
         return float(np.count_nonzero((x.values != z.values) | (x.null != z.null)))
     centred = np.where(x.null, 0.0, x.values - s.mean) - np.where(z.null, 0.0, z.values - s.mean)
     marks = 2.0 * s.sd**2 * np.count_nonzero(x.null != z.null)
-    return float(np.dot(centred, centred) + marks)
+    return float(np.sum(centred * centred) + marks)
 
 
 def _unit(s: ColumnStatistics) -> float:
