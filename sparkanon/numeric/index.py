@@ -14,6 +14,7 @@ from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.distance import Reals, distances
 from sparkanon.numeric.jit import kernel, tight
 
+LANES = 16  # records: blocks are padded to whole vectors, so that no loop has a slow rest
 ROUNDING = 1.00001  # on bounds by the triangle inequality, which are not monotone to the bit
 
 
@@ -24,7 +25,7 @@ class Index(NamedTuple):
     blocks stay where they are.
     """
 
-    values: Reals  # (blocks, d, width): all that a visit reads is contiguous
+    values: Reals  # (blocks, d, width): all that a visit reads is contiguous; inf where empty
     ids: Ints  # (blocks * width,) record at a position
     low: Reals  # (d, buckets) box
     high: Reals
@@ -47,8 +48,8 @@ def make_index(values: Reals, order: Ints, bounds: Ints, kind: Reals, bits: Real
     """
     d, buckets = values.shape[0], len(bounds) - 1
     count = bounds[1:] - bounds[:-1]
-    width = count.max()
-    blocks = np.zeros((buckets, d, width), kind.dtype)
+    width = (count.max() + LANES - 1) // LANES * LANES
+    blocks = np.full((buckets, d, width), np.inf).astype(kind.dtype)
     ids = np.zeros(buckets * width, np.int32)
     low, high = np.empty((d, buckets), kind.dtype), np.empty((d, buckets), kind.dtype)
     for b in range(buckets):
@@ -130,13 +131,19 @@ def take(index: Index, position: int, buckets: int) -> int:
     for j in range(records.shape[0]):
         value = records[j, slot]
         records[j, slot] = records[j, last]
-        records[j, last] = value
+        records[j, last] = np.inf
         if buckets > 1 and (value == index.low[j, b] or value == index.high[j, b]):
             if last > 0:
                 fit_box(index, b, j)
             else:  # no bound lets a search into an empty bucket
                 index.low[j, b], index.high[j, b] = np.inf, -np.inf
     return int(end)
+
+
+@tight
+def whole(held: int) -> int:
+    """A number of records, rounded up to whole vectors."""
+    return (held + LANES - 1) // LANES * LANES
 
 
 @tight
@@ -201,7 +208,7 @@ def furthest(index: Index, buckets: int, caps: Reals, capped: bool, point: Reals
         b = top if turn < 0 else turn
         if bound[b] < best or turn == top or held[b] == 0:
             continue
-        distances(values[block[b]], caps, capped, point, held[b], near)
+        distances(values[block[b]], caps, capped, point, whole(held[b]), near)
         most = bits[0]
         for i in range(held[b]):  # as integers, as in `least`
             most = max(most, bits[i])

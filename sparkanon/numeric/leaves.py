@@ -9,8 +9,8 @@ from sparkanon.numeric.distance import distances
 from sparkanon.numeric.jit import kernel, tight
 from sparkanon.numeric.records import Floats
 
-SAMPLE = 512  # records of a part that decide its direction
-STEPS = 6  # of the power iteration: any direction of large spread will do
+SAMPLE = 128  # records of a part that decide its direction
+STEPS = 4  # of the power iteration: any direction of large spread will do
 
 
 @kernel
@@ -132,7 +132,9 @@ def select(keys: Floats, order: Ints, rank: int) -> None:
 def split(
     values: Floats, caps: Floats, capped: bool, size: int, unit: int, turn: int
 ) -> tuple[Ints, Ints]:
-    """Halve the records of `values` (d, n) until no part holds more than `size`.
+    """Cut the records of `values` (d, n) in two until no part holds more than `size`.
+
+    As few parts as possible, all of nearly the same number of records.
 
     `values` is reordered so that every part is contiguous. Cuts fall on multiples of `unit`.
     Returns the order (position -> record) and the bounds of the parts. O(n d log(n / size)).
@@ -141,7 +143,7 @@ def split(
     order = np.arange(n).astype(np.int32)
     keys, near, local = np.empty(n), np.empty(n), np.empty(n, np.int32)
     moved = np.empty(n, np.int32)
-    bounds = np.zeros(2 * n // max(size // 2, 1) + 2, np.int32)
+    bounds = np.zeros(n // max(size // 2, 1) + 3, np.int32)
     stack = np.empty((64, 2), np.int64)
     stack[0] = 0, n
     depth, parts = 1, 0
@@ -149,8 +151,9 @@ def split(
         depth -= 1
         low, high = stack[depth]
         count = high - low
-        half = (count // 2 + unit // 2) // unit * unit
-        if count <= size or half in (0, count):
+        pieces = (count + size - 1) // size
+        half = count * (pieces // 2) // max(pieces, 1) // unit * unit
+        if count <= size or half == 0:
             parts += 1
             bounds[parts] = high
             continue

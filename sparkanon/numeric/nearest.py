@@ -8,7 +8,7 @@ import numpy as np
 
 from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.distance import Reals, distances
-from sparkanon.numeric.index import Index, box_nearest
+from sparkanon.numeric.index import Index, box_nearest, whole
 from sparkanon.numeric.jit import tight
 
 STRETCH = 32  # bounds that are looked at together
@@ -51,7 +51,7 @@ def least(values: Reals, bits: Reals, low: int, high: int) -> float:
     integers may be taken in any order and is vectorised.
     """
     found = bits[low]
-    for i in range(low + 1, high):
+    for i in range(low, high):
         found = min(found, bits[i])
     kept = bits[low]
     bits[low] = found
@@ -88,8 +88,9 @@ def nearest(
         for b in range(low, high):
             if bound[b] > limit or held[b] == 0 or (b == home and stretch >= 0):
                 continue
-            distances(values[block[b]], caps, capped, point, held[b], near)
-            if least(near, near_bits, 0, held[b]) > best.near[0]:
+            count = whole(held[b])
+            distances(values[block[b]], caps, capped, point, count, near)
+            if least(near, near_bits, 0, count) > best.near[0]:
                 continue
             first = block[b] * width
             for i in range(held[b]):

@@ -5,15 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from sparkanon.numeric.centre import Ints
-from sparkanon.numeric.distance import distances
+from sparkanon.numeric.distance import Reals, distances
+from sparkanon.numeric.index import Index, make_index
 from sparkanon.numeric.jit import kernel, tight
-from sparkanon.numeric.records import Floats
+from sparkanon.numeric.nearest import least
 
 
 @tight
-def keep_least(near: Floats, count: int, first: int, best: Floats, names: Ints) -> None:
+def keep_least(near: Reals, bits: Ints, count: int, first: int, best: Reals, names: Ints) -> None:
     """Merge near[:count], named first, first + 1, ..., into the sorted list of the least."""
     last = len(best) - 1
+    if least(near, bits, 0, count) >= best[last]:
+        return
     for i in range(count):
         if near[i] < best[last]:
             at = last
@@ -23,43 +26,59 @@ def keep_least(near: Floats, count: int, first: int, best: Floats, names: Ints) 
             best[at], names[at] = near[i], first + i
 
 
+@tight
+def list_part(
+    index: Index, bounds: Ints, caps: Reals, capped: bool, b: int, names: Ints, point: Reals,
+    best: Reals, lists: Ints,
+) -> None:  # fmt: skip
+    """The lists of the groups of part `b` from the parts `names`; `point`, `best` are scratch.
+
+    A part at a time for all groups of `b`, so that it is read from memory once.
+    """
+    values, near, bits, width = index.values, index.near, index.near_bits, index.values.shape[2]
+    for g in range(bounds[b], bounds[b + 1]):
+        best[g - bounds[b], :] = np.inf
+    for o in names:
+        for g in range(bounds[b], bounds[b + 1]):
+            slot = g - bounds[b]
+            for j in range(len(point)):
+                point[j] = values[b, j, slot]
+            distances(values[o], caps, capped, point, width, near)
+            if o == b:
+                near[slot] = np.inf
+            keep_least(near, bits, width, bounds[o], best[slot], lists[g])
+
+
 @kernel
 def neighbours(
-    points: Floats, bounds: Ints, caps: Floats, capped: bool, parts: int, wanted: int
+    points: Reals, bounds: Ints, caps: Reals, capped: bool, parts: int, wanted: int
 ) -> Ints:
     """The `wanted` nearest groups of every group, nearest first, -1 where there are fewer.
 
-    `points` (d, groups) are their centres, contiguous parts of them lie between `bounds`. Looked
+    `points` (d, groups), float32, are their centres; contiguous parts lie between `bounds`. Looked
     for in the `parts` parts whose middle is nearest. O(groups d (size of a part) parts).
     """
     d, groups = points.shape
     total = len(bounds) - 1
-    middle = np.empty((d, total))
+    order, bits = np.arange(groups).astype(np.int32), np.empty(0, np.int32)
+    index = make_index(points, order, bounds, points, bits)
+    middle = np.empty((d, total), np.float32)
     for b in range(total):
         for j in range(d):  # a record in the middle of the order for a capped distance
             middle[j, b] = points[j, (bounds[b] + bounds[b + 1]) // 2]
             if not capped:
                 middle[j, b] = points[j, bounds[b] : bounds[b + 1]].mean()
     lists = np.full((groups, wanted), -1, np.int32)
-    near, point = np.empty(max(total, groups)), np.empty(d)
-    best, nearest = np.empty(wanted), np.empty(min(parts, total))
-    names = np.empty(min(parts, total), np.int32)
+    near, point = np.empty(total, np.float32), np.empty(d, np.float32)
+    names, nearest = np.empty(min(parts, total), np.int32), np.empty(min(parts, total), np.float32)
+    best = np.empty((index.values.shape[2], wanted), np.float32)
     for b in range(total):
         nearest[:] = np.inf
         for j in range(d):
             point[j] = middle[j, b]
         distances(middle, caps, capped, point, total, near)
-        keep_least(near, total, 0, nearest, names)
-        for g in range(bounds[b], bounds[b + 1]):
-            best[:] = np.inf
-            for j in range(d):
-                point[j] = points[j, g]
-            for o in names:
-                first, count = bounds[o], bounds[o + 1] - bounds[o]
-                distances(points[:, first : first + count], caps, capped, point, count, near)
-                if first <= g < first + count:
-                    near[g - first] = np.inf
-                keep_least(near, count, first, best, lists[g])
+        keep_least(near, near.view(np.int32), total, 0, nearest, names)
+        list_part(index, bounds, caps, capped, b, names, point, best, lists)
     return lists
 
 

@@ -17,7 +17,7 @@ from sparkanon.numeric.leaves import SAMPLE, split
 from sparkanon.numeric.nearest import Best, nearest
 from sparkanon.numeric.records import Bools, Floats
 
-BUCKET = 64  # records
+BUCKET = 96  # records
 SLACK = 2.0  # pass over buckets whose bound is more than 1 / SLACK of the best
 FRESH = 0.9  # when fewer are left of those seen last, drop empty buckets
 
@@ -96,11 +96,16 @@ def layers(index: Index, seeds: Ints, caps: Reals, capped: bool, k: int) -> Ints
     return labels
 
 
+def in_float32(values: Floats, caps: Floats, capped: bool) -> tuple[Reals, Reals]:
+    """`values` (d, n), which are changed, and `caps` for a search in float32."""
+    scale = fit_for_float32(values)
+    return values.astype(np.float32), (caps * (scale if capped else 1.0)).astype(np.float32)
+
+
 def peel(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
     """Labels 0, 1, ... of the records of `values` (d, n), n >= k; about O(n d buckets / k)."""
     spare = values.copy()
     order, bounds = split(spare, caps, capped, BUCKET, 1, 0)
-    scale = fit_for_float32(spare)
-    caps32 = (caps * (scale if capped else 1.0)).astype(np.float32)
-    index = make_index(spare, order, bounds, np.empty(0, np.float32), np.empty(0, np.int32))
+    points32, caps32 = in_float32(spare, caps, capped)
+    index = make_index(points32, order, bounds, np.empty(0, np.float32), np.empty(0, np.int32))
     return layers(index, inward(values, caps, capped, codes), caps32, capped, k)

@@ -8,7 +8,7 @@ from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.groups import make_groups, relabel
 from sparkanon.numeric.mdav import mdav
 from sparkanon.numeric.neighbours import neighbours, once
-from sparkanon.numeric.peel import peel
+from sparkanon.numeric.peel import in_float32, peel
 from sparkanon.numeric.records import Bools, Floats
 from sparkanon.numeric.refine import dissolve, search
 
@@ -35,7 +35,8 @@ def refine(values: Floats, caps: Floats, capped: bool, k: int, labels: Ints, pas
     groups, record, bounds, points = make_groups(values, caps, capped, k, labels, PART)
     count = len(groups.size)
     parts, wanted = (len(bounds), MANY) if len(record) <= WHOLE else (PARTS, WANTED)
-    lists = neighbours(points, bounds, caps, capped, parts, min(wanted, count - 1))
+    points32, caps32 = in_float32(points, caps, capped)
+    lists = neighbours(points32, bounds, caps32, capped, parts, min(wanted, count - 1))
     pairs = lists.copy()
     once(pairs)
     changed, seen = np.ones(count, np.int32), np.zeros(count, np.int32)
