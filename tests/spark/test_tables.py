@@ -348,7 +348,7 @@ def instants(counted: dict[Any, int], kind: str) -> dict[Any, int]:
     return {moment.astimezone(UTC): n for moment, n in counted.items()}
 
 
-@pytest.mark.parametrize("form", ["parquet", "csv", "delta"])
+@pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_types_are_kept_and_means_rounded_to_the_nearest(
     typed: Any, spark: Any, tmp_path: Path, form: str
 ) -> None:
@@ -515,7 +515,7 @@ def test_every_combination(
     assert only(tmp_path) == ["out", "runs"]
 
 
-@pytest.mark.parametrize("form", ["parquet", "csv", "delta"])
+@pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_permute_moves_cells_and_publishes_nothing_private(
     mixed: Any, spark: Any, tmp_path: Path, form: str
 ) -> None:
