@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -60,10 +61,10 @@ def _infinite(quasi: Quasi) -> SparkColumn:
 
 def gather(table: DataFrame, columns: Columns, k: int, nulls: NullPolicy) -> Facts:
     """One pass over the table (and one over its nominal columns), or a refusal."""
-    kept = usable(columns.quasi) if nulls is NullPolicy.DROP_ROW else F.lit(True)
+    kept = usable(columns.quasi) if nulls is NullPolicy.DROP_ROW else None
     wanted = {
         "rows_in": F.count(F.lit(1)),
-        "rows": F.count_if(kept),
+        "rows": F.count(_where(kept, F.lit(1))),
         "xor": F.bit_xor(KEY),
         "sum": F.sum(F.shiftright(KEY, 40)),
     }
@@ -72,15 +73,14 @@ def gather(table: DataFrame, columns: Columns, k: int, nulls: NullPolicy) -> Fac
         wanted[f"filled_{i}"] = F.count(col(quasi.name))
         if quasi.scale is Scale.NOMINAL:
             continue
-        wanted[f"read_{i}"] = F.count(number)
-        wanted[f"infinite_{i}"] = F.count_if(_infinite(quasi))
+        if quasi.order is not None:
+            wanted[f"read_{i}"] = F.count(number)
         wanted |= _moments(quasi, i, kept)
-        exact = quasi.steps(col(quasi.name)) if quasi.whole else number
-        fit = F.when(kept & ~_infinite(quasi), exact)
-        wanted[f"low_{i}"] = F.min(fit)
-        wanted[f"high_{i}"] = F.max(fit)
-    (found,) = table.agg(*(measure.alias(name) for name, measure in wanted.items())).collect()
-    counts = found.asDict()
+        exact = _where(kept, quasi.steps(col(quasi.name)) if quasi.whole else number)
+        wanted[f"low_{i}"] = F.min(exact)
+        wanted[f"high_{i}"] = F.max(exact)
+    counts = _counted(table, wanted)
+    counts |= _infinite_cells(table, columns, counts)
     problems = _refusals(counts, columns, k, nulls)
     if problems:
         raise InputError(problems)
@@ -97,31 +97,53 @@ def gather(table: DataFrame, columns: Columns, k: int, nulls: NullPolicy) -> Fac
         rows=counts["rows"],
         fingerprint=f"{counts['rows_in']}:{counts['xor']}:{counts['sum']}",
         quasi=shifted,
-        statistics=_with_pair_differences(table.filter(kept), statistics, counts["rows"]),
+        statistics=_with_pair_differences(
+            table if kept is None else table.filter(kept), statistics, counts["rows"]
+        ),
     )
 
 
-def _moments(quasi: Quasi, i: int, kept: SparkColumn) -> dict[str, SparkColumn]:
-    fit = F.when(kept & ~_infinite(quasi), quasi.number(col(quasi.name)))
+def _where(kept: SparkColumn | None, cell: SparkColumn) -> SparkColumn:
+    return cell if kept is None else F.when(kept, cell)
+
+
+def _counted(table: DataFrame, wanted: Mapping[str, SparkColumn]) -> dict[str, Any]:
+    (found,) = table.agg(*(measure.alias(name) for name, measure in wanted.items())).collect()
+    return dict(found.asDict())
+
+
+def _infinite_cells(
+    table: DataFrame, columns: Columns, counts: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Count them only where the extremes show that there are some: a pass few tables need."""
+    wanted = {
+        f"infinite_{i}": F.count_if(_infinite(quasi))
+        for i, quasi in enumerate(columns.quasi)
+        if any(abs(counts.get(f"{end}_{i}") or 0) == float("inf") for end in ("low", "high"))
+    }
+    return _counted(table, wanted) if wanted else {}
+
+
+def _moments(quasi: Quasi, i: int, kept: SparkColumn | None) -> dict[str, SparkColumn]:
+    fit = _where(kept, quasi.number(col(quasi.name)))
     return {f"mean_{i}": F.avg(fit), f"sd_{i}": F.stddev_pop(fit)}
 
 
 def _shifted_moments(
-    table: DataFrame, quasi: Sequence[Quasi], counts: dict[str, float], kept: SparkColumn
-) -> dict[str, float]:
+    table: DataFrame, quasi: Sequence[Quasi], counts: dict[str, Any], kept: SparkColumn | None
+) -> dict[str, Any]:
     """Means from the origin; whole numbers beyond 2^53 are told apart in a pass of their own."""
     moved = [(i, q) for i, q in enumerate(quasi) if q.origin]
     means = {f"mean_{i}": counts[f"mean_{i}"] - q.origin for i, q in moved}
     far = [(i, q) for i, q in moved if abs(q.origin) + 2**52 > 2**53]
     if not far:
         return means
-    wanted = [m.alias(name) for i, q in far for name, m in _moments(q, i, kept).items()]
-    (found,) = table.agg(*wanted).collect()
-    return means | found.asDict()
+    wanted = {name: m for i, q in far for name, m in _moments(q, i, kept).items()}
+    return means | _counted(table, wanted)
 
 
 def _refusals(
-    counts: dict[str, int], columns: Columns, k: int, nulls: NullPolicy
+    counts: Mapping[str, Any], columns: Columns, k: int, nulls: NullPolicy
 ) -> list[Problem]:
     if counts["rows_in"] == 0:
         return [Problem("input", "the table is empty")]
@@ -150,7 +172,7 @@ def _refusals(
 
 
 def _statistics(
-    quasi: Quasi, i: int, counts: dict[str, float], nulls: NullPolicy
+    quasi: Quasi, i: int, counts: Mapping[str, Any], nulls: NullPolicy
 ) -> ColumnStatistics:
     keeps_nulls = nulls is NullPolicy.OWN_CATEGORY
     missing = int(counts["rows_in"] - counts[f"filled_{i}"]) if keeps_nulls else 0

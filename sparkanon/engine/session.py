@@ -23,6 +23,8 @@ _LOCAL = {
     "spark.driver.memory": "4g",
     "spark.sql.session.timeZone": "UTC",
     "spark.databricks.delta.snapshotPartitions": "2",
+    # 200 by default, which costs more than the work on a few cores
+    "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 2)),
 }
 _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",

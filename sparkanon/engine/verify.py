@@ -33,9 +33,7 @@ def verify(
     if sizes.records != rows:
         problems.append(Problem("rows", f"{rows} were expected and {sizes.records} are staged"))
     if sizes.smallest < k:
-        problems.append(
-            Problem("k", f"{sizes.below_k} records are in classes smaller than {k}")
-        )
+        problems.append(Problem("k", f"{sizes.below_k} records are in classes smaller than {k}"))
     if problems:
         raise VerificationError(problems)
     return sizes

@@ -2,13 +2,45 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
+import numba
 from numba import njit
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def cache_folder() -> str:
+    """Where compiled kernels are kept: a folder for this very source.
+
+    Numba looks at the file of the function it loads, not at those of the functions this one
+    calls. A kernel that was mended in another file would go on unmended, so every change of any
+    of them gets a folder of its own.
+    """
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    for base in (chosen, home, Path(tempfile.gettempdir()) / f"sparkanon-{os.getuid()}"):
+        folder = Path(base) / "sparkanon" / digest if base else None
+        if folder is None:
+            continue
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return str(folder)
+    return ""
+
+
+numba.config.CACHE_DIR = cache_folder()  # type: ignore[attr-defined]
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
