@@ -24,6 +24,7 @@ from sparkanon.policy.model import Sink
 
 _NOTE = "sparkanon_run_id"  # in the commit of a Delta table
 _PROPERTY = "sparkanon.run_id"  # of a catalog table
+_PARTS = r"`(?:[^`]|``)+`|[^.`]+"  # of a name in the catalog
 
 
 def staging_for(spark: SparkSession, sink: Sink | None, run_id: str, scratch: Path) -> Staging:
@@ -69,7 +70,17 @@ def _check_delta(spark: SparkSession, sink: Sink) -> None:
         raise no_release("output.path", sink.place)
 
 
+def _give_back(spark: SparkSession, name: str) -> None:
+    """A run that was killed between its two renames left the old release under another name."""
+    *path, table = re.findall(_PARTS, name)
+    inside = f"IN {'.'.join(path)} " if path else ""
+    left = spark.sql(f"SHOW TABLES {inside}LIKE '{table.strip('`').lower()}__old_*'").collect()
+    if left and not spark.catalog.tableExists(name):
+        _rename(spark, ".".join([*path, f"`{left[-1]['tableName']}`"]), name)
+
+
 def _check_table(spark: SparkSession, sink: Sink) -> None:
+    _give_back(spark, sink.place)
     if not spark.catalog.tableExists(sink.place):
         return
     kind = provider(spark, sink.place)
@@ -136,8 +147,8 @@ def _overwrite_delta(
 def _swap_table(spark: SparkSession, staged: DataFrame, sink: Sink, run_id: str) -> None:
     """Write a table of another name, then rename: the catalog never shows half a table.
 
-    Between the two renames it shows none, and a crash there leaves the old release under its
-    `__old_` name; `using: delta` has no such moment.
+    Between the two renames it shows none, and the next run mends a crash there; `using: delta`
+    has no such moment.
     """
     suffix = run_id.replace("-", "_").lower()
     new, old = (_beside(sink.place, f"__{word}_{suffix}") for word in ("new", "old"))
@@ -170,4 +181,4 @@ def _beside(name: str, suffix: str) -> str:
 
 def _inside(name: str) -> str:
     """The name without its catalog, as RENAME TO wants it."""
-    return ".".join(re.findall(r"`(?:[^`]|``)+`|[^.`]+", name)[-2:])
+    return ".".join(re.findall(_PARTS, name)[-2:])

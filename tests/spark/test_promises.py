@@ -273,6 +273,19 @@ def test_a_killed_run_is_cleared_and_its_old_release_given_back(tmp_path: Path) 
     assert not staging.path.exists()
 
 
+def test_a_table_of_a_killed_run_is_given_back(
+    spark: SparkSession, table: DataFrame, tmp_path: Path
+) -> None:
+    policy = policy_for(tmp_path, output={"format": "table", "name": "default.people_out"})
+    once = rows_of(sparkanon.anonymize(table, policy).data)
+    spark.sql("ALTER TABLE default.people_out RENAME TO default.people_out__old_killed")
+    with pytest.raises(sparkanon.GateError):
+        sparkanon.anonymize(table, policy | {"gates": {"max_il": 0.001}})
+    assert rows_of(spark.table("default.people_out")) == once
+    assert not spark.catalog.tableExists("default.people_out__old_killed")
+    spark.sql("DROP TABLE default.people_out")
+
+
 # 5. fail closed
 
 
