@@ -46,10 +46,8 @@ class KillOne:
         pass
 
     def _kill(self) -> None:
-        staged = folder.glob(".sparkanon-stormy-*/table/_temporary/**/*.parquet")
-        while not any(staged):  # the first block is being written
+        while not any(folder.glob(".sparkanon-stormy-*/table/part-*")):  # the first block is done
             time.sleep(0.01)
-            staged = folder.glob(".sparkanon-stormy-*/table/_temporary/**/*.parquet")
         self._victim.send_signal(signal.SIGKILL)
         self.killed += 1
 
