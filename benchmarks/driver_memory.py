@@ -38,13 +38,14 @@ def main() -> None:
     assert len(QUASI) == 8
     source, output = Path(sys.argv[1]), Path(sys.argv[2])
     spark = get_session(
-        log=Path(os.devnull),
+        log=output.with_name("driver.log"),
         conf={
             "spark.master": "local-cluster[2,1,3072]",
             "spark.driver.memory": "1g",
             "spark.executor.memory": "3g",
             # a heap that is used up before it is cleaned would hide what is really needed
-            "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -Xms128m -XX:MaxHeapFreeRatio=20",
+            "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -Xms128m "
+            "-XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20",
         },
     )
     peak, done = 0.0, threading.Event()

@@ -19,7 +19,7 @@ class Mdav:
 
     key: ClassVar[str] = "mdav"
     title: ClassVar[str] = "MDAV, exact, groups of fixed size"
-    source: ClassVar[str] = "Domingo-Ferrer and Torra 2005, doi:10.1007/s10618-005-0007-5"
+    source: ClassVar[str] = "SURVEY 3.4"
     block_rows: ClassVar[int] = 65_536
 
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:

@@ -20,9 +20,7 @@ class Refined:
 
     key: ClassVar[str] = "refined"
     title: ClassVar[str] = "fixed-size groups refined by swaps and moves between neighbours"
-    source: ClassVar[str] = (
-        "sparkanon; start as CBFS, Laszlo and Mukherjee 2005, doi:10.1109/TKDE.2005.112"
-    )
+    source: ClassVar[str] = "sparkanon; starts as CBFS (SURVEY table 3)"
     block_rows: ClassVar[int] = 160_000
 
     passes: Annotated[
