@@ -79,6 +79,7 @@ def stage(
     warm()  # once here, so that no worker has to compile
     method = policy.method
     draws = method.release.draws(policy.quasi_identifiers)
+    work = folder.with_name("work")
     masking = Masking(
         quasi=facts.quasi,
         statistics=facts.statistics,
@@ -88,20 +89,20 @@ def stage(
         k=policy.k,
         floor=cuttings.floor,
         keep_groups=draws is not None,
-        folder=str(folder),
+        folder=str(work),
         key=seed.derive("masking"),
     )
     while True:
-        folder.mkdir()
+        work.mkdir()
         tree = cuttings.tree
         if tree.blocks == 1:
             masking = replace(masking, floor=0)
         blocks = _masked(cuttings, masking, draws)
         small = frozenset(range(tree.blocks)) - {block.block for block in blocks if block.file}
         if not small or tree.blocks == 1:
-            _keep_only(folder, {block.file for block in blocks})
+            _move(work, folder, {block.file for block in blocks})
             return Staged(tree.blocks, blocks)
-        shutil.rmtree(folder)
+        shutil.rmtree(work)
         cuttings = replace(cuttings, tree=tree.without(small))
 
 
@@ -116,15 +117,16 @@ def _masked(cuttings: Cuttings, masking: Masking, draws: Draws) -> list[BlockFac
     return told(row["facts"] for row in rows)
 
 
-def _keep_only(folder: Path, names: set[str]) -> None:
-    """Remove what tasks wrote that were tried again, and miss what only executors see."""
-    there = {path.name for path in folder.glob("part-*")}
-    if names - there:
+def _move(work: Path, folder: Path, names: set[str]) -> None:
+    """Take what the successful tasks name; a lost one that still writes cannot reach the table."""
+    if names - {path.name for path in work.glob("part-*")}:
         raise InputError(
             Problem("output", "driver and executors do not see the same folder; use a shared one")
         )
-    for name in there - names:
-        (folder / name).unlink()
+    folder.mkdir()
+    for name in names:
+        (work / name).rename(folder / name)
+    shutil.rmtree(work, ignore_errors=True)
     (folder / "_SUCCESS").touch()
 
 
