@@ -13,7 +13,7 @@ from pyspark.sql.pandas.functions import arrow_udf
 
 from sparkanon.blocks import Below, Cut, Hashed, Leaf, Node, Tree
 from sparkanon.engine.columns import Quasi
-from sparkanon.engine.names import KEY, col
+from sparkanon.engine.names import KEY, text
 from sparkanon.numeric.records import Scale
 
 # Nested CASE WHENs beyond this are slower in the JVM than a trip to Python.
@@ -22,31 +22,31 @@ MOST_IN_SQL = 128
 
 def block_of(tree: Tree, quasi: Sequence[Quasi]) -> SparkColumn:
     """The block of a row, from its cells and its key alone."""
-    numbers = {q.name: q.number(col(q.name)) for q in quasi}
+    numbers = {q.name: q.number for q in quasi}
     if tree.blocks <= MOST_IN_SQL:
-        return _case(tree.root, numbers)
+        return F.expr(_case(tree.root, numbers))
     used = sorted(_columns_of(tree.root))
     told = [q for q in quasi if q.name in used]
-    assigned: SparkColumn = _assigner(tree, told)(F.col(KEY), *(numbers[q.name] for q in told))
+    assigned: SparkColumn = _assigner(tree, told)(F.col(KEY), *(F.expr(q.number) for q in told))
     return assigned
 
 
-def _case(at: Node | Leaf, numbers: Mapping[str, SparkColumn]) -> SparkColumn:
+def _case(at: Node | Leaf, numbers: Mapping[str, str]) -> str:
     if isinstance(at, Leaf):
-        return F.lit(at.block)
-    return F.when(_condition(at.cut, numbers), _case(at.left, numbers)).otherwise(
-        _case(at.right, numbers)
-    )
+        return str(at.block)
+    left, right = _case(at.left, numbers), _case(at.right, numbers)
+    return f"if({_condition(at.cut, numbers)}, {left}, {right})"
 
 
-def _condition(cut: Cut, numbers: Mapping[str, SparkColumn]) -> SparkColumn:
+def _condition(cut: Cut, numbers: Mapping[str, str]) -> str:
     if isinstance(cut, Hashed):
-        return F.shiftright(KEY, cut.bit).bitwiseAND(1) == 0
+        return f"(shiftright({KEY}, {cut.bit}) & 1) = 0"
     cell = numbers[cut.column]
     if isinstance(cut, Below):
-        return F.coalesce(cell <= F.lit(cut.threshold), F.lit(True))
-    named = sorted(category for category in cut.categories if category is not None)
-    return F.coalesce(cell.isin(named), F.lit(None in cut.categories))
+        return f"coalesce({cell} <= cast('{cut.threshold!r}' as double), true)"
+    named = sorted(text(category) for category in cut.categories if category is not None)
+    among = f"{cell} in ({', '.join(named)})" if named else f"{cell} is null and null"
+    return f"coalesce({among}, {'true' if None in cut.categories else 'false'})"
 
 
 def _columns_of(at: Node | Leaf) -> set[str]:

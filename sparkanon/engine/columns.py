@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
 
-from sparkanon.engine.names import RESERVED, col
+from sparkanon.engine.names import RESERVED, quoted, text
 from sparkanon.errors import InputError, Problem
 from sparkanon.numeric.records import Bools, Column, Floats, Scale
 from sparkanon.policy import ColumnType, Policy, Role
@@ -61,40 +61,43 @@ class Quasi:
         steps = (*_WHOLE, T.DateType, T.TimestampType, T.TimestampNTZType)
         return self.order is None and isinstance(self.spark, steps)
 
-    def clean(self) -> SparkColumn:
-        """The cell as it is used: a NaN is a null."""
-        cell = col(self.name)
+    @property
+    def cell(self) -> str:
+        return quoted(self.name)
+
+    @property
+    def clean(self) -> str:
+        """The cell as it is used, in SQL: a NaN is a null."""
         if isinstance(self.spark, T.FloatType | T.DoubleType):
-            return F.when(F.isnan(cell), None).otherwise(cell)
-        return cell
+            return f"if(isnan({self.cell}), null, {self.cell})"
+        return self.cell
 
-    def number(self, cell: SparkColumn) -> SparkColumn:
-        """The cell as a double in Spark; of a nominal column its text."""
+    @property
+    def number(self) -> str:
+        """The cell as a double in SQL; of a nominal column its text."""
         if self.scale is Scale.NOMINAL:
-            return cell.cast("string")
+            return f"cast({self.cell} as string)"
         if self.order is not None:
-            place = F.array_position(F.array(*map(F.lit, self.order)), cell.cast("string")) - 1
-            return F.when(place >= 0, place).cast("double")
+            listed = ", ".join(map(text, self.order))
+            place = f"array_position(array({listed}), cast({self.cell} as string))"
+            return f"cast(nullif({place}, 0) - 1 as double)"
         if self.whole:
-            steps = self.steps(cell)
-            return (
-                (steps - F.lit(self.origin)).cast("double")
-                if self.origin
-                else steps.cast("double")
-            )
+            shift = f" - cast('{self.origin}' as bigint)" if self.origin else ""
+            return f"cast({self.steps}{shift} as double)"
         if isinstance(self.spark, T.BooleanType):
-            return cell.cast("int").cast("double")
-        return cell.cast("double")
+            return f"cast(cast({self.cell} as int) as double)"
+        return f"cast({self.cell} as double)"
 
-    def steps(self, cell: SparkColumn) -> SparkColumn:
+    @property
+    def steps(self) -> str:
         """The integer behind a cell that is `whole`: days, microseconds, or the number itself."""
         if isinstance(self.spark, T.DateType):
-            return F.unix_date(cell)
+            return f"unix_date({self.cell})"
         if isinstance(self.spark, T.TimestampType):
-            return F.unix_micros(cell)
+            return f"unix_micros({self.cell})"
         if isinstance(self.spark, T.TimestampNTZType):
-            return F.timestamp_diff("MICROSECOND", F.expr(_EPOCH), cell)
-        return cell.cast("bigint")
+            return f"timestampdiff(MICROSECOND, {_EPOCH}, {self.cell})"
+        return f"cast({self.cell} as bigint)"
 
     def read(self, cells: pa.Array) -> tuple[Column, pa.Array | None]:
         """Arrow cells of a block as a kernel's column; of a nominal one the sorted categories."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import and_
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from pyspark.sql import functions as F
 
 from sparkanon.blocks import Sample
 from sparkanon.engine.columns import Columns, Quasi
-from sparkanon.engine.names import KEY, col
+from sparkanon.engine.names import KEY, col, quoted
 from sparkanon.engine.rows import row_hash, sampled
 from sparkanon.errors import InputError, Problem
 from sparkanon.numeric.records import Column, Scale
@@ -41,44 +39,44 @@ class Facts:
 
 def with_key(table: DataFrame, columns: Columns) -> DataFrame:
     """Released columns only, NaN made null, and the key of the whole original row."""
-    clean = {quasi.name: quasi.clean() for quasi in columns.quasi}
-    return table.select(
-        *(clean.get(f.name, col(f.name)).alias(f.name) for f in columns.released),
-        row_hash(table.schema.fields).alias(KEY),
+    clean = {quasi.name: quasi.clean for quasi in columns.quasi}
+    names = [(field.name, quoted(field.name)) for field in columns.released]
+    return table.selectExpr(
+        *(f"{clean.get(name, cell)} as {cell}" for name, cell in names),
+        f"{row_hash(table.schema.fields)} as {KEY}",
     )
 
 
-def usable(quasi: Sequence[Quasi]) -> SparkColumn:
-    """Whether a row has a finite value in every quasi-identifier."""
-    return reduce(and_, (~_infinite(q) & col(q.name).isNotNull() for q in quasi))
+def usable(quasi: Sequence[Quasi]) -> str:
+    """Whether a row has a finite value in every quasi-identifier, in SQL."""
+    return " and ".join(f"not {_infinite(q)} and {q.cell} is not null" for q in quasi)
 
 
-def _infinite(quasi: Quasi) -> SparkColumn:
+def _infinite(quasi: Quasi) -> str:
     if quasi.spark.typeName() not in ("float", "double"):
-        return F.lit(False)
-    return F.coalesce(F.abs(col(quasi.name)) == float("inf"), F.lit(False))
+        return "false"
+    return f"coalesce(abs({quasi.cell}) = cast('Infinity' as double), false)"
 
 
 def gather(table: DataFrame, columns: Columns, k: int, nulls: NullPolicy) -> Facts:
     """One pass over the table (and one over its nominal columns), or a refusal."""
     kept = usable(columns.quasi) if nulls is NullPolicy.DROP_ROW else None
     wanted = {
-        "rows_in": F.count(F.lit(1)),
-        "rows": F.count(_where(kept, F.lit(1))),
-        "xor": F.bit_xor(KEY),
-        "sum": F.sum(F.shiftright(KEY, 40)),
+        "rows_in": "count(1)",
+        "rows": f"count({_where(kept, '1')})",
+        "xor": f"bit_xor({KEY})",
+        "sum": f"sum(shiftright({KEY}, 40))",
     }
     for i, quasi in enumerate(columns.quasi):
-        number = quasi.number(col(quasi.name))
-        wanted[f"filled_{i}"] = F.count(col(quasi.name))
+        wanted[f"filled_{i}"] = f"count({quasi.cell})"
         if quasi.scale is Scale.NOMINAL:
             continue
         if quasi.order is not None:
-            wanted[f"read_{i}"] = F.count(number)
+            wanted[f"read_{i}"] = f"count({quasi.number})"
         wanted |= _moments(quasi, i, kept)
-        exact = _where(kept, quasi.steps(col(quasi.name)) if quasi.whole else number)
-        wanted[f"low_{i}"] = F.min(exact)
-        wanted[f"high_{i}"] = F.max(exact)
+        exact = _where(kept, quasi.steps if quasi.whole else quasi.number)
+        wanted[f"low_{i}"] = f"min({exact})"
+        wanted[f"high_{i}"] = f"max({exact})"
     counts = _counted(table, wanted)
     counts |= _infinite_cells(table, columns, counts)
     problems = _refusals(counts, columns, k, nulls)
@@ -103,12 +101,12 @@ def gather(table: DataFrame, columns: Columns, k: int, nulls: NullPolicy) -> Fac
     )
 
 
-def _where(kept: SparkColumn | None, cell: SparkColumn) -> SparkColumn:
-    return cell if kept is None else F.when(kept, cell)
+def _where(kept: str | None, cell: str) -> str:
+    return cell if kept is None else f"if({kept}, {cell}, null)"
 
 
-def _counted(table: DataFrame, wanted: Mapping[str, SparkColumn]) -> dict[str, Any]:
-    (found,) = table.agg(*(measure.alias(name) for name, measure in wanted.items())).collect()
+def _counted(table: DataFrame, wanted: Mapping[str, str]) -> dict[str, Any]:
+    (found,) = table.selectExpr(*(f"{sql} as {name}" for name, sql in wanted.items())).collect()
     return dict(found.asDict())
 
 
@@ -117,20 +115,20 @@ def _infinite_cells(
 ) -> dict[str, Any]:
     """Count them only where the extremes show that there are some: a pass few tables need."""
     wanted = {
-        f"infinite_{i}": F.count_if(_infinite(quasi))
+        f"infinite_{i}": f"count_if({_infinite(quasi)})"
         for i, quasi in enumerate(columns.quasi)
         if any(abs(counts.get(f"{end}_{i}") or 0) == float("inf") for end in ("low", "high"))
     }
     return _counted(table, wanted) if wanted else {}
 
 
-def _moments(quasi: Quasi, i: int, kept: SparkColumn | None) -> dict[str, SparkColumn]:
-    fit = _where(kept, quasi.number(col(quasi.name)))
-    return {f"mean_{i}": F.avg(fit), f"sd_{i}": F.stddev_pop(fit)}
+def _moments(quasi: Quasi, i: int, kept: str | None) -> dict[str, str]:
+    fit = _where(kept, quasi.number)
+    return {f"mean_{i}": f"avg({fit})", f"sd_{i}": f"stddev_pop({fit})"}
 
 
 def _shifted_moments(
-    table: DataFrame, quasi: Sequence[Quasi], counts: dict[str, Any], kept: SparkColumn | None
+    table: DataFrame, quasi: Sequence[Quasi], counts: dict[str, Any], kept: str | None
 ) -> dict[str, Any]:
     """Means from the origin; whole numbers beyond 2^53 are told apart in a pass of their own."""
     moved = [(i, q) for i, q in enumerate(quasi) if q.origin]
@@ -210,8 +208,8 @@ def _with_pair_differences(
 def draw_sample(table: DataFrame, facts: Facts, blocks: int) -> Sample:
     """A hash sample in key order; its size follows the number of blocks, never the rows."""
     share = max(SAMPLE_ROWS, SAMPLE_PER_BLOCK * blocks) / facts.rows
-    numbers = [q.number(col(q.name)).alias(f"q{i}") for i, q in enumerate(facts.quasi)]
-    drawn = table.filter(sampled(F.col(KEY), share)).select(KEY, *numbers).toArrow()
+    numbers = [f"{q.number} as q{i}" for i, q in enumerate(facts.quasi)]
+    drawn = table.filter(sampled(share)).selectExpr(KEY, *numbers).toArrow()
     drawn = drawn.sort_by([(name, "ascending") for name in drawn.column_names])
     columns, categories = [], {}
     for i, quasi in enumerate(facts.quasi):

@@ -1,4 +1,8 @@
-"""Column names as Spark wants them, and the names the engine keeps for itself."""
+"""Names and literals in SQL, and the names the engine keeps for itself.
+
+Expressions are written as SQL: a wide policy needs hundreds of them, and each made by a call of
+its own crosses to the JVM several times.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,16 @@ GROUP = "__sparkanon_group"  # private staging of releases that draw from groups
 DRAWN = "__sparkanon_drawn_"  # hash of the original cells of one drawn block
 
 
-def col(name: str) -> Column:
+def quoted(name: str) -> str:
     """A column by its exact name: dots, spaces and backticks are part of it."""
-    return F.col("`" + name.replace("`", "``") + "`")
+    return "`" + name.replace("`", "``") + "`"
+
+
+def text(value: str) -> str:
+    """A literal of this text, whatever the session makes of backslashes and quotes."""
+    return f"decode(unhex('{value.encode().hex()}'), 'UTF-8')"
+
+
+def col(name: str) -> Column:
+    """`quoted` as a Column."""
+    return F.col(quoted(name))

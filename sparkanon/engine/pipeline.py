@@ -21,7 +21,7 @@ from sparkanon.engine.columns import Columns, resolve
 from sparkanon.engine.files import Staging, write_atomically
 from sparkanon.engine.fit import Facts, gather, with_key
 from sparkanon.engine.manifest import Gate, check_gates, for_readers, make_manifest
-from sparkanon.engine.names import col
+from sparkanon.engine.names import quoted
 from sparkanon.engine.publish import publish, staging_for
 from sparkanon.engine.stage import cut, stage, staged_schema
 from sparkanon.engine.steps import Steps, Watcher
@@ -181,7 +181,7 @@ def _publish(
     run: _Run, columns: Columns, staged: DataFrame, staging: Staging, manifest: dict[str, Any]
 ) -> DataFrame:
     sink = run.policy.output
-    public = staged.select(*(col(field.name) for field in columns.released))
+    public = staged.selectExpr(*(quoted(field.name) for field in columns.released))
     if sink is None:
         folder = _scratch() / run.run_id
         staging.table.rename(folder)

@@ -18,7 +18,7 @@ from sparkanon.engine.files import (
     local_path,
     no_release,
 )
-from sparkanon.engine.tables import provider, quoted, writer
+from sparkanon.engine.tables import path_literal, provider, writer
 from sparkanon.errors import InputError, Problem
 from sparkanon.policy.model import Sink
 
@@ -63,7 +63,7 @@ def _check_delta(spark: SparkSession, sink: Sink) -> None:
             check_replaceable(folder)
             return
     try:
-        ours = _was_published(spark, quoted(sink.place))
+        ours = _was_published(spark, path_literal(sink.place))
     except AnalysisException:  # nothing there yet
         return
     if not ours:

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from sparkanon.engine.names import col
+from sparkanon.engine.names import KEY, quoted
 
 
-def row_hash(fields: Iterable[T.StructField]) -> Column:
-    """A 64-bit hash of these cells. Equal rows are interchangeable and need no further order.
+def row_hash(fields: Iterable[T.StructField]) -> str:
+    """A 64-bit hash of these cells, in SQL. Equal rows are interchangeable, they need no order.
 
     It carries no key, because Spark prints its plans; what must be secret (output order, draws)
     is keyed in the kernels. `xxhash64` skips nulls, so the mark beside each cell keeps
     (null, x) and (x, null) apart.
     """
-    parts: list[Column] = []
+    parts: list[str] = []
     for field in fields:
-        cell = col(field.name)
-        parts += [_hashable(cell, field.dataType), cell.isNull()]
-    return F.xxhash64(*parts)
-
-
-def _hashable(cell: Column, kind: T.DataType) -> Column:
-    return F.to_json(F.struct(cell)) if _holds_map(kind) else cell
+        cell = quoted(field.name)
+        hashable = f"to_json(struct({cell}))" if _holds_map(field.dataType) else cell
+        parts += [hashable, f"{cell} is null"]
+    return f"xxhash64({', '.join(parts)})"
 
 
 def _holds_map(kind: T.DataType) -> bool:
@@ -38,6 +33,6 @@ def _holds_map(kind: T.DataType) -> bool:
     return isinstance(kind, T.MapType | T.VariantType)
 
 
-def sampled(key: Column, share: float) -> Column:
-    """Whether a row is in the hash sample of this share (its high bits decide)."""
-    return key < F.lit(int(-(2**63) + share * 2**64)) if share < 1 else F.lit(True)
+def sampled(share: float) -> str:
+    """Whether a row is in the hash sample of this share (its high bits decide), in SQL."""
+    return f"{KEY} < {int(-(2**63) + share * 2**64)}" if share < 1 else "true"

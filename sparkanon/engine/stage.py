@@ -17,6 +17,7 @@ from sparkanon.engine.columns import Columns
 from sparkanon.engine.fit import Facts, draw_sample, fillings, usable
 from sparkanon.engine.mask import BlockFacts, Masking, told
 from sparkanon.engine.names import BLOCK, DRAWN, GROUP, col
+from sparkanon.engine.session import batches_by_rows
 from sparkanon.engine.verify import drawn_hashes
 from sparkanon.errors import InputError, Problem
 from sparkanon.numeric.warm import warm
@@ -109,11 +110,13 @@ def stage(
 def _masked(cuttings: Cuttings, masking: Masking, draws: Draws) -> list[BlockFacts]:
     extra = drawn_hashes(draws, cuttings.rows.schema) if draws is not None else []
     block = block_of(cuttings.tree, masking.quasi).alias(BLOCK)
-    placed = cuttings.rows.select("*", *extra, block).repartitionById(cuttings.tree.blocks, BLOCK)
+    placed = cuttings.rows.selectExpr("*", *extra).select("*", block)
+    placed = placed.repartitionById(cuttings.tree.blocks, BLOCK)
     masking = replace(masking, names=tuple(placed.columns))
     # `mapInArrow` takes a dot in a name for the way into a struct
     plain = placed.toDF(*(f"c{i}" for i in range(len(placed.columns))))
-    rows = plain.mapInArrow(masking, "facts string").collect()  # one row a block
+    with batches_by_rows(placed.sparkSession):
+        rows = plain.mapInArrow(masking, "facts string").collect()  # one row a block
     return told(row["facts"] for row in rows)
 
 

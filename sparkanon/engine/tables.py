@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, DataFrameReader, DataFrameWriter, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from sparkanon.engine.names import RESERVED, col
+from sparkanon.engine.names import RESERVED, quoted
 from sparkanon.engine.rows import row_hash
 from sparkanon.errors import InputError, Problem, SparkanonError
 from sparkanon.policy import ColumnType, Policy, Role
@@ -110,7 +109,7 @@ def _read_table(spark: SparkSession, source: Source, policy: Policy | None) -> T
 def _read_delta(spark: SparkSession, source: Source, policy: Policy | None) -> Table:
     version = source.version
     if version is None:
-        version = _latest(spark, quoted(source.place))
+        version = _latest(spark, path_literal(source.place))
     reader = _reader(spark, source).format("delta").option("versionAsOf", version)
     return Table(reader.load(source.place), version)
 
@@ -121,7 +120,7 @@ def _latest(spark: SparkSession, table: str) -> int:
     return int(last["version"]) if last is not None else 0
 
 
-def quoted(path: str) -> str:
+def path_literal(path: str) -> str:
     """A path as an SQL literal; Delta takes relative ones in this form only."""
     return "'" + path.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
@@ -165,8 +164,8 @@ def _count_lines(reader: DataFrameReader, schema: T.StructType, path: str) -> tu
         return 0, 0
     marked = T.StructType([*schema, T.StructField(_BAD, T.StringType())])
     lines = reader.option("columnNameOfCorruptRecord", _BAD).schema(marked).csv(path)
-    every = F.bit_xor(row_hash(schema))  # only cells that are used are parsed
-    counts = lines.agg(F.count(F.lit(1)), F.count_if(F.col(_BAD).isNotNull()), every)
+    every = f"bit_xor({row_hash(schema)})"  # only cells that are used are parsed
+    counts = lines.selectExpr("count(1)", f"count_if({quoted(_BAD)} is not null)", every)
     ((rows, bad, _),) = counts.collect()
     return rows, bad
 
@@ -231,7 +230,7 @@ def read_staged(
         options = _EXACT_CSV | {k: _text(v) for k, v in sink.options.items()}
         reader = reader.options(**options, multiLine="true", mode="FAILFAST")
     # partition columns come last in the files' own order
-    return reader.load(path).select(*(col(name) for name in schema.names))
+    return reader.load(path).selectExpr(*map(quoted, schema.names))
 
 
 def check_writable(sink: Sink, schema: T.StructType) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from sparkanon.engine.names import DRAWN, GROUP, col
+from sparkanon.engine.names import DRAWN, GROUP, quoted
 from sparkanon.engine.rows import row_hash
 from sparkanon.errors import Problem, VerificationError
 from sparkanon.measures.anonymity import ClassSizes, class_sizes, singles
@@ -25,7 +25,7 @@ def verify(
 ) -> ClassSizes:
     """The sizes of the classes (or of the groups drawn from), or a refusal to publish."""
     if draws is None:
-        classes = staged.groupBy(*(col(name) for name in quasi)).agg(_count().alias(_SIZE))
+        classes = staged.groupBy(*map(quoted, quasi)).agg(F.expr(f"count(1) as {_SIZE}"))
     else:
         classes = _drawn_groups(staged, draws)
     sizes = _sizes(classes, k)
@@ -39,43 +39,32 @@ def verify(
     return sizes
 
 
-def _count() -> Column:
-    return F.count(F.lit(1))
-
-
 def _sizes(classes: DataFrame, k: int) -> ClassSizes:
     """A handful of rows, however many classes there are."""
-    size, own = F.col(_SIZE), singles(k)
-    bucket = F.when(size < own, size).otherwise(F.floor(F.log2(size / own)) + own)
-    found = (
-        classes.select(_SIZE)
-        .groupBy(bucket)
-        .agg(F.min(_SIZE).alias("low"), _count().alias("n"), F.sum(_SIZE).alias("records"))
-    )
+    own = singles(k)
+    bucket = f"if({_SIZE} < {own}, {_SIZE}, floor(log2({_SIZE} / {own})) + {own}) as bucket"
+    wanted = f"min({_SIZE}) as low", "count(1) as n", f"sum({_SIZE}) as records"
+    found = classes.selectExpr(_SIZE, bucket).groupBy("bucket").agg(*map(F.expr, wanted))
     rows = found.collect()  # at most 200 + log2(rows) of them
     return class_sizes(k, ((r["low"], r["n"], r["records"]) for r in rows))
 
 
-def drawn_hashes(draws: Sequence[Sequence[str]], schema: T.StructType) -> list[Column]:
+def drawn_hashes(
+    draws: Sequence[Sequence[str]], schema: T.StructType, named: str = DRAWN
+) -> list[str]:
     """For each block that is drawn as a unit, a hash of the original cells beside the row."""
     return [
-        row_hash(schema[name] for name in block).alias(f"{DRAWN}{i}")
+        f"{row_hash(schema[name] for name in block)} as {named}{i}"
         for i, block in enumerate(draws)
     ]
 
 
 def _drawn_groups(staged: DataFrame, draws: Sequence[Sequence[str]]) -> DataFrame:
     """Groups and their sizes; one whose values are not its own, redistributed, has size 0."""
-    now = drawn_hashes(draws, staged.schema)
-    marked = staged.select(
-        GROUP,
-        *(hashed.alias(f"now_{i}") for i, hashed in enumerate(now)),
-        *(F.col(f"{DRAWN}{i}").alias(f"then_{i}") for i in range(len(draws))),
+    then = [f"{DRAWN}{i} as then_{i}" for i in range(len(draws))]
+    marked = staged.selectExpr(GROUP, *then, *drawn_hashes(draws, staged.schema, "now_"))
+    same = " and ".join(
+        f"sum(cast(now_{i} as decimal(38, 0))) = sum(cast(then_{i} as decimal(38, 0)))"
+        for i in range(len(draws))
     )
-    same = F.lit(True)
-    for i in range(len(draws)):
-        exact = "decimal(38,0)"
-        same = same & (
-            F.sum(F.col(f"now_{i}").cast(exact)) == F.sum(F.col(f"then_{i}").cast(exact))
-        )
-    return marked.groupBy(GROUP).agg(F.when(same, _count()).otherwise(0).alias(_SIZE))
+    return marked.groupBy(GROUP).agg(F.expr(f"if({same}, count(1), 0) as {_SIZE}"))

@@ -31,9 +31,8 @@ class Groups(NamedTuple):
     members: Ints  # (groups, 2k - 1) rows of a group
     size: Ints  # (groups,) 0 once dissolved
     centre: Floats  # (groups, d): centroid, or a member where there are no centroids
-    within: Floats  # (groups,) cost / size; only used where there are no centroids
+    within: Floats  # (groups,) cost / size
     own: Floats  # (n,) e(i, group of i)
-    top: Floats  # (groups,) the largest of them in a group
 
 
 @tight
@@ -57,7 +56,7 @@ def e(
 
 @tight
 def settle(groups: Groups, capped: bool, g: int) -> None:
-    """Bring centre, `own` and `top` of group `g` up to date; O(size d), capped O(size^2 d)."""
+    """Bring centre, `own` and `within` of group `g` up to date; O(size d), capped O(size^2 d)."""
     rows, caps, members, size = groups.rows, groups.caps, groups.members, groups.size
     centre, within, own = groups.centre, groups.within, groups.own
     count = size[g]
@@ -74,12 +73,13 @@ def settle(groups: Groups, capped: bool, g: int) -> None:
                 total += rows[members[g, m], j]
             total /= count
         centre[g, j] = total
-    top = 0.0
+    total = 0.0
     for m in range(count):
         i = members[g, m]
         own[i] = e(rows, caps, members, size, centre, within, capped, i, g)
-        top = max(top, own[i])
-    groups.top[g] = top
+        total += own[i]
+    if not capped:
+        within[g] = total / count
 
 
 @tight
@@ -140,7 +140,6 @@ def make_groups(
         np.empty((count, d)),
         np.zeros(count),
         np.empty(n),
-        np.empty(count),
     )
     for g in range(count):
         settle(groups, capped, g)

@@ -17,7 +17,7 @@ from sparkanon.numeric.leaves import SAMPLE, split
 from sparkanon.numeric.nearest import Best, nearest
 from sparkanon.numeric.records import Bools, Floats
 
-BUCKET = 96  # records
+BUCKET = 64  # records
 SLACK = 2.0  # pass over buckets whose bound is more than 1 / SLACK of the best
 FRESH = 0.9  # when fewer are left of those seen last, drop empty buckets
 

@@ -5,52 +5,68 @@ from __future__ import annotations
 import numpy as np
 
 from sparkanon.numeric.centre import Ints
-from sparkanon.numeric.distance import apart
+from sparkanon.numeric.distance import distances
 from sparkanon.numeric.groups import Groups, cost, e, settle
 from sparkanon.numeric.jit import tight
 from sparkanon.numeric.records import Floats
 
+LANES = 4  # members of a group are padded to whole vectors
 STEPS = 16  # between two groups before the next pair has its turn
 SURE = 1e-9  # a step must lower the cost by this part of the terms it is made of
 
 
 @tight
+def between(groups: Groups, capped: bool, a: int, b: int, lanes: Floats, near: Floats) -> None:
+    """near[m, o] = d(member m of a, member o of b), by lanes of the members of `b`."""
+    rows, members, size, caps = groups.rows, groups.members, groups.size, groups.caps
+    for o in range(size[b]):
+        i = members[b, o]
+        for j in range(rows.shape[1]):
+            lanes[j, o] = rows[i, j]
+    count = (size[b] + LANES - 1) // LANES * LANES
+    for m in range(size[a]):
+        distances(lanes, caps, capped, rows[members[a, m]], count, near[m])
+
+
+@tight
 def best_step(
-    groups: Groups, capped: bool, k: int, a: int, b: int, here: Floats, there: Floats, v: float
+    groups: Groups, k: int, a: int, b: int, near: Floats, here: Floats
 ) -> tuple[int, int]:
     """The best step between the groups `a` and `b` as (slot in a, slot in b), or (-1, -1).
 
-    A slot is -1 where nobody comes back: a move. there[m] is e(member m of a, b), here[o] is
-    e(member o of b, a), `v` the most that any member of b can add to a gain (see `search`).
-    O(size^2 d) at worst.
+    A slot is -1 where nobody comes back: a move. `near` is as `between` left it; the sums of its
+    rows and columns give every e(i, other group). `here` is scratch. O(size^2).
     """
-    rows, members, own, caps = groups.rows, groups.members, groups.own, groups.caps
+    members, own, within = groups.members, groups.own, groups.within
     size_a, size_b = groups.size[a], groups.size[b]
     best, from_a, from_b = 0.0, -1, -1
     share = 1.0 / size_a + 1.0 / size_b
+    for o in range(size_b):
+        here[o] = 0.0
     for m in range(size_a):
-        i = members[a, m]
-        if size_a > k and size_b < 2 * k - 1:
-            gain = own[i] * size_a / (size_a - 1) - there[m] * size_b / (size_b + 1)
-            if gain > best and gain > SURE * (own[i] + there[m]):
-                best, from_a, from_b = gain, m, -1
-        if (1.0 + share) * own[i] - (1.0 - share) * there[m] + v <= best:
-            continue
         for o in range(size_b):
-            j = members[b, o]
-            gain = own[i] - there[m] + own[j] - here[o]
-            # d(i, j) is at most 2 e(i, g) + 2 e(j, g), for both groups
-            most = 2.0 * min(own[i] + here[o], there[m] + own[j])
-            if gain + share * most <= best:
-                continue
-            gain += share * apart(rows, i, rows, j, caps, capped)
-            if gain > best and gain > SURE * (own[i] + there[m] + own[j] + here[o]):
+            here[o] += near[m, o]
+    for o in range(size_b):
+        here[o] = here[o] / size_a - within[a]
+    for m in range(size_a):
+        mine, there = own[members[a, m]], 0.0
+        for o in range(size_b):
+            there += near[m, o]
+        there = there / size_b - within[b]
+        if size_a > k and size_b < 2 * k - 1:
+            gain = mine * size_a / (size_a - 1) - there * size_b / (size_b + 1)
+            if gain > best and gain > SURE * (mine + there):
+                best, from_a, from_b = gain, m, -1
+        for o in range(size_b):
+            yours = own[members[b, o]]
+            gain = mine - there + yours - here[o] + share * near[m, o]
+            if gain > best and gain > SURE * (mine + there + yours + here[o]):
                 best, from_a, from_b = gain, m, o
     if size_b > k and size_a < 2 * k - 1:
         for o in range(size_b):
-            j = members[b, o]
-            gain = own[j] * size_b / (size_b - 1) - here[o] * size_a / (size_a + 1)
-            if gain > best and gain > SURE * (own[j] + here[o]):
+            yours = own[members[b, o]]
+            gain = yours * size_b / (size_b - 1) - here[o] * size_a / (size_a + 1)
+            if gain > best and gain > SURE * (yours + here[o]):
                 best, from_a, from_b = gain, -1, o
     return from_a, from_b
 
@@ -78,20 +94,15 @@ def step(groups: Groups, capped: bool, a: int, b: int, from_a: int, from_b: int)
 @tight
 def search(
     groups: Groups, capped: bool, k: int, lists: Ints, changed: Ints, seen: Ints, clock: int,
-    here: Floats, there: Floats,
+    lanes: Floats, near: Floats, here: Floats,
 ) -> int:  # fmt: skip
     """One pass over all pairs of neighbours of which one has changed since they were last seen.
 
     `changed` and `seen` (groups,) hold the time of the last change of a group and of the last
-    look at its list. Returns the time after the pass, a tick for every step.
-
-    Most pairs have nothing to gain. With d(i, j) at most the sum of the four e's involved, a swap
-    gains at most u(i) + u(j), u = (1 + s) e(own) - (1 - s) e(other), s = 1 / a + 1 / b: O(size d).
-    Moves are looked at wherever sizes allow one.
+    look at its list. `lanes` (d, w), `near` (2k - 1, w) and `here` (w,) are scratch, w the size of
+    a group in whole lanes. Returns the time after the pass, a tick for every step.
     """
-    members, own, size = groups.members, groups.own, groups.size
-    centre, top, within = groups.centre, groups.top, groups.within
-    rows, caps = groups.rows, groups.caps
+    size = groups.size
     for a in range(len(seen)):
         since = seen[a]
         seen[a] = clock
@@ -102,26 +113,8 @@ def search(
             if size[b] == 0 or (changed[a] <= since and changed[b] <= since):
                 continue
             for _ in range(STEPS):
-                share = 1.0 / size[a] + 1.0 / size[b]
-                u, v = -np.inf, (1.0 + share) * top[b]
-                for m in range(size[a]):
-                    i = members[a, m]
-                    there[m] = e(rows, caps, members, size, centre, within, capped, i, b)
-                    u = max(u, (1.0 + share) * own[i] - (1.0 - share) * there[m])
-                if not capped:  # the nearest a member of b can be to the centroid of a
-                    gap = np.sqrt(apart(centre, a, centre, b, caps, False))
-                    gap = max(gap - np.sqrt(top[b]), 0.0)
-                    v -= (1.0 - share) * gap * gap
-                if u + v <= 0.0 and size[a] == size[b] == k:
-                    break
-                v = -np.inf
-                for m in range(size[b]):
-                    i = members[b, m]
-                    here[m] = e(rows, caps, members, size, centre, within, capped, i, a)
-                    v = max(v, (1.0 + share) * own[i] - (1.0 - share) * here[m])
-                if u + v <= 0.0 and size[a] == size[b] == k:
-                    break
-                from_a, from_b = best_step(groups, capped, k, a, b, here, there, v)
+                between(groups, capped, a, b, lanes, near)
+                from_a, from_b = best_step(groups, k, a, b, near, here)
                 if from_a < 0 and from_b < 0:
                     break
                 step(groups, capped, a, b, from_a, from_b)
@@ -164,6 +157,8 @@ def dissolve(
         spent, budget = 0.0, cost(groups, a) * (1.0 - SURE)
         for m in range(size[a]):
             spent += room(groups, capped, k, lists[a], members[a, m])[1]
+            if spent >= budget:
+                break
         if spent >= budget:
             continue
         spent, gone = 0.0, 0

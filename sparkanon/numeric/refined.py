@@ -10,12 +10,12 @@ from sparkanon.numeric.mdav import mdav
 from sparkanon.numeric.neighbours import neighbours, once
 from sparkanon.numeric.peel import in_float32, peel
 from sparkanon.numeric.records import Bools, Floats
-from sparkanon.numeric.refine import dissolve, search
+from sparkanon.numeric.refine import LANES, dissolve, search
 
 WHOLE = 4096  # up to here the start is an exact MDAV
 PART = 32  # groups that are looked at together when neighbours are listed
-PARTS = 24  # the nearest parts hold nearly all near groups
-WANTED = 10  # neighbours of a group
+PARTS = 16  # the nearest parts hold nearly all near groups
+WANTED = 8  # neighbours of a group
 LARGE = 256  # no refinement of larger groups without centroids: a step costs O(k^2 d)
 MANY = 32  # neighbours of a group where there are few groups
 
@@ -40,12 +40,13 @@ def refine(values: Floats, caps: Floats, capped: bool, k: int, labels: Ints, pas
     pairs = lists.copy()
     once(pairs)
     changed, seen = np.ones(count, np.int32), np.zeros(count, np.int32)
-    here, there = np.empty(2 * k - 1), np.empty(2 * k - 1)
+    width = (2 * k - 2 + LANES) // LANES * LANES
+    lanes, near, here = np.zeros((len(caps), width)), np.empty((width, width)), np.empty(width)
     went = np.empty(2 * k - 1, np.int32)
     clock = 1
     for _ in range(passes):
         before = clock
-        clock = search(groups, capped, k, pairs, changed, seen, clock, here, there)
+        clock = search(groups, capped, k, pairs, changed, seen, clock, lanes, near, here)
         dissolved = dissolve(groups, capped, k, lists, changed, before, went)
         if clock == before and not dissolved:
             break

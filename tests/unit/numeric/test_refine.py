@@ -17,7 +17,7 @@ from sparkanon.numeric.leaves import principal, split
 from sparkanon.numeric.mdav import mdav
 from sparkanon.numeric.peel import peel
 from sparkanon.numeric.points import Points
-from sparkanon.numeric.refine import best_step, step
+from sparkanon.numeric.refine import best_step, between, step
 from sparkanon.numeric.refined import refine, refined
 
 
@@ -51,25 +51,12 @@ def test_the_best_step_of_a_pair_is_the_best_of_all_swaps(space: str) -> None:
             swapped[[i, j]] = labels[[j, i]]
             best = min(best, cost(points, swapped))
     groups, _, _, _ = make_groups(values, caps, capped, k, labels, 32)
-    between = [_reach(points, labels, i, 1 - labels[i]) for i in range(8)]
-    record = make_groups(values, caps, capped, k, labels, 32)[1]
-    there = np.array([between[record[r]] for r in groups.members[0, :4]] + [0.0] * 3)
-    here = np.array([between[record[r]] for r in groups.members[1, :4]] + [0.0] * 3)
-    slots = best_step(groups, capped, k, 0, 1, here, there, np.inf)
+    near = np.empty((8, 8))
+    between(groups, capped, 0, 1, np.zeros((len(caps), 8)), near)
+    slots = best_step(groups, k, 0, 1, near, np.empty(8))
     assert min(slots) >= 0, "equal sizes of k allow swaps only"
     step(groups, capped, 0, 1, *slots)
     assert group_cost(groups, 0) + group_cost(groups, 1) == pytest.approx(best, rel=1e-12)
-
-
-def _reach(points: Points, labels: np.ndarray, i: int, g: int) -> float:
-    """e(i, g) from its definition: what the cost of g rises by, times (g + 1) / g."""
-    members = np.flatnonzero(labels == g)
-    joined = np.append(members, i)
-    alone = Points(points.values[:, members], points.caps, points.codes)
-    both = Points(points.values[:, joined], points.caps, points.codes)
-    size = len(members)
-    rise = cost(both, np.zeros(size + 1, np.int32)) - cost(alone, np.zeros(size, np.int32))
-    return rise * (size + 1) / size
 
 
 @pytest.mark.parametrize("space", SPACES)
