@@ -97,6 +97,27 @@ def goes_left(
     return np.fromiter((v in cut.categories for v in values), dtype=np.bool_, count=len(rows))
 
 
+def regions(tree: Tree) -> list[dict[str, tuple[float, float]]]:
+    """For each block the columns that were cut by value, and from where to where it reaches.
+
+    Nulls go left of every such cut and are outside of these ends.
+    """
+    found: list[dict[str, tuple[float, float]]] = []
+    todo: list[tuple[Node | Leaf, dict[str, tuple[float, float]]]] = [(tree.root, {})]
+    while todo:
+        at, region = todo.pop()
+        if isinstance(at, Leaf):
+            found.append(region)
+            continue
+        left, right = region, region
+        if isinstance(at.cut, Below):
+            low, high = region.get(at.cut.column, (-np.inf, np.inf))
+            left = region | {at.cut.column: (low, min(high, at.cut.threshold))}
+            right = region | {at.cut.column: (max(low, at.cut.threshold), high)}
+        todo += [(at.right, right), (at.left, left)]  # blocks are numbered from the left
+    return found
+
+
 def _numbered(at: Node | Leaf, numbers: Iterator[int]) -> Node | Leaf:
     if isinstance(at, Leaf):
         return Leaf(next(numbers))

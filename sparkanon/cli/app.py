@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from sparkanon.cli import terminal
+from sparkanon.cli.auditing import audit, report
+from sparkanon.cli.running import AsJson, Changes, PolicyPath, guessed_format
+from sparkanon.cli.running import call as _call
+from sparkanon.cli.running import note_seed as _note_seed
+from sparkanon.cli.running import running_spark as _spark
 from sparkanon.cli.terminal import err, out
 from sparkanon.errors import GateError, InputError, Problem, SparkanonError
 from sparkanon.groupings import GROUPINGS
@@ -24,9 +26,6 @@ from sparkanon.policy import Policy, load_policy, schema_text
 from sparkanon.registry import Registry
 from sparkanon.releases import RELEASES
 from sparkanon.spaces import SPACES
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 app = typer.Typer(
     name="sparkanon",
@@ -43,25 +42,6 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, for machines.")]
-PolicyPath = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy, a YAML file.")]
-Changes = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="PATH=VALUE", help="Change the policy, e.g. --set k=10."),
-]
-
-
-@dataclass
-class _Call:
-    """What an error handler has to know about the command that failed."""
-
-    json: bool = False
-    run_id: str | None = None
-    log: Path | None = None
-
-
-_call = _Call()
 
 
 @app.command()
@@ -115,16 +95,6 @@ def _show(manifest: dict[str, Any], policy: Policy, path: Path | None, as_json: 
             if not g["passed"]
         ]
     terminal.print_json(content)
-
-
-def _note_seed(policy: Policy) -> None:
-    from sparkanon.policy import read_seed
-
-    if policy.seed is not None and policy.seed.env and read_seed(policy.seed).drawn:
-        err.print(
-            f"[yellow]note:[/] {policy.seed.env} is not set, so a random seed was drawn; "
-            "this run cannot be repeated"
-        )
 
 
 @app.command()
@@ -199,7 +169,7 @@ def profile(
     from sparkanon.engine import tables
     from sparkanon.policy.model import Source
 
-    kind = format_ or _guessed_format(table)
+    kind = format_ or guessed_format(table)
     if kind not in ("csv", "parquet", "delta", "table"):
         raise InputError(Problem("--format", "must be csv, parquet, delta or table"))
     place = {"name" if kind == "table" else "path": table}
@@ -242,16 +212,6 @@ def _show_profile(found: Any) -> None:
 
 def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f} %"
-
-
-def _guessed_format(table: str) -> str:
-    path = Path(table)
-    if (path / "_delta_log").is_dir():
-        return "delta"
-    if path.suffix.lower() in (".csv", ".tsv", ".gz") or any(path.glob("*.csv")):
-        return "csv"
-    looks_like_path = path.exists() or "/" in table or path.suffix == ".parquet"
-    return "parquet" if looks_like_path else "table"
 
 
 @app.command("sample-data")
@@ -298,37 +258,8 @@ def schema() -> None:
     sys.stdout.write(schema_text())
 
 
-@contextlib.contextmanager
-def _spark(
-    policy: Policy | None, progress: terminal.Progress, *, delta: bool = False
-) -> Iterator[SparkSession]:
-    """A session that is quiet on the terminal; kernels load while it starts."""
-    from sparkanon.engine import session
-    from sparkanon.engine.pipeline import new_run_id
-    from sparkanon.engine.steps import Steps
-
-    if policy is not None:
-        threading.Thread(target=_warm, daemon=True).start()
-        places = (policy.input, policy.output)
-        delta = any(
-            place is not None and "delta" in (place.format, getattr(place, "using", None))
-            for place in places
-        )
-    _call.run_id = new_run_id()
-    _call.log = session.log_file(_call.run_id)
-    try:
-        with Steps(progress).step("start"):
-            spark = session.get_session(delta=delta, log=_call.log)
-        yield spark
-    finally:
-        progress.stop()
-
-
-def _warm() -> None:
-    from sparkanon.numeric.warm import warm
-
-    warm()
-
+app.command("audit")(audit)
+app.command("report")(report)
 
 # typer brings a click of its own in some versions and uses the installed one in others
 _UsageError: Any = typer.BadParameter.__base__
@@ -371,10 +302,13 @@ def _run(arguments: list[str]) -> int:
 
 
 def _refused(error: GateError) -> int:
+    from sparkanon.engine.audit.run import FailedAuditError
     from sparkanon.engine.pipeline import RefusedError
 
-    if isinstance(error, RefusedError) and _call.json:
+    if isinstance(error, RefusedError | FailedAuditError) and _call.json:
         return error.exit_code  # the object with the measures is on stdout already
+    if isinstance(error, FailedAuditError):
+        return _fail(error, "refused", "the release does not keep its gates:")
     return _fail(error, "refused", "refused, the old release (if any) still stands:")
 
 

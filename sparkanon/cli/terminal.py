@@ -25,6 +25,12 @@ _STEPS = {
     "mask": "grouping and masking",
     "verify": "verifying what was written",
     "publish": "publishing",
+    "pair": "pairing the two tables",
+    "classes": "counting classes",
+    "loss": "measuring information loss",
+    "subsets": "telling records apart",
+    "attributes": "looking at sensitive columns",
+    "linkage": "linking records",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,22 +12,19 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import arrow_udf
 
 from sparkanon.blocks import Below, Cut, Hashed, Leaf, Node, Tree
-from sparkanon.engine.columns import Quasi
 from sparkanon.engine.names import KEY, text
-from sparkanon.numeric.records import Scale
 
 # Nested CASE WHENs beyond this are slower in the JVM than a trip to Python.
 MOST_IN_SQL = 128
 
 
-def block_of(tree: Tree, quasi: Sequence[Quasi]) -> SparkColumn:
-    """The block of a row, from its cells and its key alone."""
-    numbers = {q.name: q.number for q in quasi}
+def block_of(tree: Tree, numbers: Mapping[str, str], nominal: Collection[str]) -> SparkColumn:
+    """The block of a row, from the numbers (in SQL) of its cells and its key alone."""
     if tree.blocks <= MOST_IN_SQL:
         return F.expr(_case(tree.root, numbers))
     used = sorted(_columns_of(tree.root))
-    told = [q for q in quasi if q.name in used]
-    assigned: SparkColumn = _assigner(tree, told)(F.col(KEY), *(F.expr(q.number) for q in told))
+    cells = (F.expr(numbers[name]) for name in used)
+    assigned: SparkColumn = _assigner(tree, used, nominal)(F.col(KEY), *cells)
     return assigned
 
 
@@ -56,10 +53,7 @@ def _columns_of(at: Node | Leaf) -> set[str]:
     return own | _columns_of(at.left) | _columns_of(at.right)
 
 
-def _assigner(tree: Tree, used: Sequence[Quasi]) -> Any:
-    names = [q.name for q in used]
-    nominal = {q.name for q in used if q.scale is Scale.NOMINAL}
-
+def _assigner(tree: Tree, names: Sequence[str], nominal: Collection[str]) -> Any:
     def assign(key: pa.Array, *cells: pa.Array) -> pa.Array:
         plain = {
             name: np.array(cell.to_pylist(), dtype=object)

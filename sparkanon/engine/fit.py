@@ -213,23 +213,26 @@ def draw_sample(table: DataFrame, facts: Facts, blocks: int) -> Sample:
     drawn = drawn.sort_by([(name, "ascending") for name in drawn.column_names])
     columns, categories = [], {}
     for i, quasi in enumerate(facts.quasi):
-        column, found = _sample_column(quasi, drawn.column(f"q{i}").combine_chunks())
+        column, found = sample_column(
+            quasi.name, quasi.scale, drawn.column(f"q{i}").combine_chunks()
+        )
         columns.append(column)
         if found is not None:
             categories[quasi.name] = found
     return Sample(tuple(columns), categories, drawn.column(KEY).to_numpy())
 
 
-def _sample_column(quasi: Quasi, cells: pa.Array) -> tuple[Column, list[str] | None]:
+def sample_column(name: str, scale: Scale, cells: pa.Array) -> tuple[Column, list[str] | None]:
+    """A column of a sample, and the categories behind the codes of a nominal one."""
     null = np.asarray(cells.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
-    if quasi.scale is not Scale.NOMINAL:
+    if scale is not Scale.NOMINAL:
         values = cells.fill_null(0.0).to_numpy(zero_copy_only=False)
-        return Column(quasi.name, quasi.scale, values, null), None
+        return Column(name, scale, values, null), None
     text = np.asarray(cells.fill_null("").to_numpy(zero_copy_only=False), dtype=object)
     names, codes = np.unique(text[~null].astype(str), return_inverse=True)
     values = np.zeros(len(null))
     values[~null] = codes
-    return Column(quasi.name, quasi.scale, values, null), [str(name) for name in names]
+    return Column(name, scale, values, null), [str(category) for category in names]
 
 
 def fillings(sample: Sample, quasi: Sequence[Quasi]) -> dict[str, SparkColumn]:

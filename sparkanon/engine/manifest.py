@@ -5,12 +5,14 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from sparkanon.measures import Measure
 from sparkanon.measures.anonymity import ClassSizes
 from sparkanon.policy import Policy
+from sparkanon.report import REPORT_VERSION
 from sparkanon.rng import Seed
 
 _LIBRARIES = ("sparkanon", "pyspark", "delta-spark", "numpy", "numba", "pyarrow", "pydantic")
@@ -26,15 +28,19 @@ class Gate:
     passed: bool
 
     @property
+    def measured(self) -> str:
+        found = "could not be measured" if self.value is None else f"is {self.value:.6g}"
+        return f"{found}, the limit is {self.limit:g}"
+
+    @property
     def failure(self) -> str:
-        measured = "could not be measured" if self.value is None else f"is {self.value:.6g}"
-        return f"{measured}, the limit is {self.limit:g}; nothing was published"
+        return f"{self.measured}; nothing was published"
 
 
 def check_gates(policy: Policy, measures: Sequence[Measure]) -> tuple[Gate, ...]:
     """Every gate of the policy; the promise of k itself always stands first."""
     values = {m.measure: m.value for m in measures if m.column is None}
-    values["k"] = values["min_class_size"]
+    values["k"] = values.get("min_class_size")
     limits = policy.gates | {"min_k": max(policy.k, policy.gates.get("min_k", 0.0))}
     gates = []
     for gate in ("min_k", *(name for name in limits if name != "min_k")):
@@ -82,9 +88,61 @@ def make_manifest(
     }
 
 
+def report_of(
+    *,
+    command: str,
+    run_id: str,
+    status: str,
+    policy: Policy,
+    rows_in: int,
+    rows_out: int,
+    sizes: ClassSizes | None,
+    measures: Sequence[Measure],
+    gates: Sequence[Gate],
+    left_out: Mapping[str, str],
+    parts: Mapping[str, Any],
+    seconds: dict[str, float],
+    spark_version: str,
+) -> dict[str, Any]:
+    """What `sparkanon report` draws: numbers only, no count below k, no cell."""
+    told = {
+        "report_version": REPORT_VERSION,
+        "command": command,
+        "created": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        "run_id": run_id,
+        "status": status,
+        "policy": policy.to_dict(),
+        "policy_hash": policy.digest(),
+        "rows_in": rows_in,
+        "rows_out": rows_out,
+        "k": policy.k,
+        "measures": [measure.to_dict() for measure in measures],
+        "gates": [asdict(gate) for gate in gates],
+        "left_out": [{"measure": name, "why": why} for name, why in sorted(left_out.items())],
+        "seconds": seconds,
+        "versions": _versions() | {"spark": spark_version, "python": platform.python_version()},
+        **parts,
+    }
+    return told | ({"class_sizes": sizes.to_dict()} if sizes is not None else {})
+
+
+def report_from(
+    manifest: Mapping[str, Any], parts: Mapping[str, Any], left_out: Mapping[str, str]
+) -> dict[str, Any]:
+    """The same for a run of anonymize, whose manifest has most of it."""
+    return {
+        "report_version": REPORT_VERSION,
+        "command": "anonymize",
+        "created": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        "left_out": [{"measure": name, "why": why} for name, why in sorted(left_out.items())],
+        **manifest,
+        **parts,
+    }
+
+
 def for_readers(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """What goes out with the release: nothing about where it came from."""
-    private = ("input", "seed", "runs")
+    private = ("input", "seed", "runs", "private", "audit")
     policy = {name: part for name, part in manifest["policy"].items() if name not in private}
     policy["output"] = {n: part for n, part in policy["output"].items() if n != "staging"}
     return {name: part for name, part in manifest.items() if name != "input"} | {"policy": policy}

@@ -36,6 +36,7 @@ class BlockFacts:
     block: int
     rows: int
     file: str = ""  # none: too few rows, merge the block with its sibling
+    pair: str = ""  # the same rows beside their originals, if they are to be compared
     errors: tuple[float, ...] = ()  # `measures.loss.local`
 
     def to_batch(self) -> pa.RecordBatch:
@@ -63,6 +64,7 @@ class Masking:
     k: int
     floor: int
     keep_groups: bool  # whether the staged table needs group numbers to be verified
+    pair_with: tuple[str, ...] | None  # sensitive columns beside the pairs; None: no pairs
     folder: str
     key: bytes = field(repr=False)
     names: tuple[str, ...] = ()  # of the columns that come in, which Spark numbers
@@ -93,13 +95,21 @@ class Masking:
     def _staged(self, table: pa.Table, block: int) -> BlockFacts:
         if table.num_rows < self.floor:
             return BlockFacts(block, table.num_rows)
-        masked, errors = self.mask(table, block)
-        name = f"part-{uuid.uuid4().hex}.snappy.parquet"
-        pq.write_table(masked, Path(self.folder) / name, store_schema=False)
-        return BlockFacts(block, table.num_rows, name, tuple(errors))
+        masked, pair, errors = self.mask(table, block)
+        written = self._written(masked), self._written(pair) if pair is not None else ""
+        return BlockFacts(block, table.num_rows, *written, tuple(errors))
 
-    def mask(self, table: pa.Table, block: int) -> tuple[pa.Table, list[float]]:
-        """The released rows of one block, in an order only the seed knows, and what they lost."""
+    def _written(self, table: pa.Table) -> str:
+        name = f"part-{uuid.uuid4().hex}.snappy.parquet"
+        pq.write_table(table, Path(self.folder) / name, store_schema=False)
+        return name
+
+    def mask(self, table: pa.Table, block: int) -> tuple[pa.Table, pa.Table | None, list[float]]:
+        """The released rows of one block, in an order only the seed knows, and what they lost.
+
+        If asked for, also the pair: original cells x0, x1, ..., released ones z0, z1, ..., and
+        sensitive ones s0, s1, ..., row by row.
+        """
         by_key = key_order(table)
         cells = {q.name: table.column(q.name).take(by_key).combine_chunks() for q in self.quasi}
         read = [q.read(cells[q.name]) for q in self.quasi]
@@ -124,7 +134,15 @@ class Masking:
         public = {name: arrays[name] for name in table.column_names if name in arrays}
         if self.keep_groups:
             public[GROUP] = pa.array(labels[shown].astype(np.int64) + (np.int64(block) << 32))
-        return pa.table(public), loss.local(records, tuple(masked), self.statistics)
+        pair = None
+        if self.pair_with is not None:
+            sides = {f"x{i}": cells[q.name].take(shown) for i, q in enumerate(self.quasi)}
+            sides |= {f"z{i}": arrays[q.name] for i, q in enumerate(self.quasi)}
+            sides |= {f"s{i}": arrays[name] for i, name in enumerate(self.pair_with)}
+            if self.keep_groups:
+                sides["g"] = public[GROUP]
+            pair = pa.table(sides)
+        return pa.table(public), pair, loss.local(records, tuple(masked), self.statistics)
 
     def _labels(self, records: Records, block: int) -> Labels:
         points = self.space.points(records)

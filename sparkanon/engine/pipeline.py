@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import json
-import secrets
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -17,18 +16,24 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from sparkanon.engine import tables
+from sparkanon.engine.audit.classes import class_measures
+from sparkanon.engine.audit.measure import Measured, asked_by_anonymize, measure
+from sparkanon.engine.audit.pairing import keep
+from sparkanon.engine.audit.pairs import Sides, own_release
 from sparkanon.engine.columns import Columns, resolve
 from sparkanon.engine.files import Staging, write_atomically
 from sparkanon.engine.fit import Facts, gather, with_key
-from sparkanon.engine.manifest import Gate, check_gates, for_readers, make_manifest
+from sparkanon.engine.manifest import Gate, check_gates, for_readers, make_manifest, report_from
+from sparkanon.engine.measures_table import append
 from sparkanon.engine.names import quoted
 from sparkanon.engine.publish import publish, staging_for
+from sparkanon.engine.runs import new_run_id
 from sparkanon.engine.stage import cut, stage, staged_schema
 from sparkanon.engine.steps import Steps, Watcher
 from sparkanon.engine.verify import verify
 from sparkanon.errors import GateError, InputError, Problem, SparkanonError
-from sparkanon.measures import Measure, loss
-from sparkanon.policy import Policy, check_policy, make_policy, read_seed
+from sparkanon.measures import STANDARD, Measure, loss
+from sparkanon.policy import Policy, Role, check_policy, make_policy, read_seed
 from sparkanon.rng import Seed
 
 
@@ -70,10 +75,6 @@ class _Run:
     @property
     def draws(self) -> tuple[tuple[str, ...], ...] | None:
         return self.policy.method.release.draws(self.policy.quasi_identifiers)
-
-
-def new_run_id() -> str:
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
 
 
 def anonymize(
@@ -128,15 +129,19 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
         cuttings = cut(keyed, facts, policy)
         run.steps.note(f"{cuttings.tree.blocks:,} blocks")
     with staging:
+        wanted = asked_by_anonymize(policy)
+        paired = policy.private is not None or bool(wanted - STANDARD)
+        pairs = staging.path / "pairs" if paired else None
         with step("mask"):
-            blocks = stage(cuttings, facts, policy, run.seed, staging.table)
+            blocks = stage(cuttings, facts, policy, run.seed, staging.table, pairs)
         with step("verify"):
             schema = staged_schema(columns, run.draws)
             staged = tables.read_staged(run.spark, str(staging.table), schema)
             sizes = verify(staged, policy.quasi_identifiers, run.draws, policy.k, facts.rows)
             run.steps.note(f"{sizes.classes:,} classes, the smallest has {sizes.smallest:,}")
         lost = loss.finish(loss.merge(block.errors for block in blocks.facts), facts.statistics)
-        measures = (Measure("min_class_size", float(sizes.smallest)), *lost)
+        found = _measured(run, pairs, facts, wanted)
+        measures = (*class_measures(sizes), *lost, *found.measures)
         gates = check_gates(policy, measures)
         passed = all(gate.passed for gate in gates)
         manifest = make_manifest(
@@ -155,13 +160,26 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
         )
         release = Release(manifest["status"], None, manifest, measures, gates)
         if not passed:
-            path = None if dry_run else _record(policy, manifest)
+            path = None if dry_run else _record(run, manifest, found)
             raise RefusedError(replace(release, manifest_path=path))
         if dry_run:
             return release
         with step("publish"):
             data = _publish(run, columns, staged, staging, manifest)
-    return replace(release, data=data, manifest_path=_record(policy, manifest))
+            if policy.private is not None and pairs is not None:
+                keep(pairs, policy.private.path, run.run_id)
+    return replace(release, data=data, manifest_path=_record(run, manifest, found))
+
+
+def _measured(run: _Run, pairs: Path | None, facts: Facts, wanted: frozenset[str]) -> Measured:
+    """What was not counted on the way: the same measures that an audit takes."""
+    if pairs is None or not wanted - STANDARD:
+        return Measured(())
+    pair = run.spark.read.parquet(str(pairs))
+    group = "g" if run.draws is not None else None
+    sensitive = run.policy.with_role(Role.SENSITIVE)
+    sides = Sides(pair, pair, pair, own_release(facts.quasi), sensitive, group)
+    return measure(sides, facts.statistics, wanted - STANDARD, run.policy, run.steps)
 
 
 def _read(run: _Run, df: DataFrame | None) -> tables.Table:
@@ -195,13 +213,19 @@ def _publish(
     return tables.read_staged(run.spark, sink.place, columns.schema, sink)
 
 
-def _record(policy: Policy, manifest: dict[str, Any]) -> Path | None:
-    """Write the manifest into the folder of runs."""
+def _record(run: _Run, manifest: dict[str, Any], found: Measured) -> Path | None:
+    """Write manifest and report into the folder of runs, and measures into their table."""
+    policy = run.policy
+    if policy.audit.table is not None:
+        measures = [Measure(**measure) for measure in manifest["measures"]]
+        append(run.spark, policy.audit.table, run.run_id, datetime.now(UTC), measures)
     if policy.output is None:
         return None
     path = Path(policy.runs) / str(manifest["run_id"]) / "manifest.json"
+    report = report_from(manifest, found.parts, found.left_out)
     try:
         write_atomically(path, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+        write_atomically(path.with_name("report.json"), json.dumps(report, indent=1) + "\n")
     except OSError as error:
         raise SparkanonError(f"cannot write the manifest {path}: {error.strerror}") from None
     return path

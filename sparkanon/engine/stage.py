@@ -20,8 +20,9 @@ from sparkanon.engine.names import BLOCK, DRAWN, GROUP, col
 from sparkanon.engine.session import batches_by_rows
 from sparkanon.engine.verify import drawn_hashes
 from sparkanon.errors import InputError, Problem
+from sparkanon.numeric.records import Scale
 from sparkanon.numeric.warm import warm
-from sparkanon.policy import NullPolicy, Policy
+from sparkanon.policy import NullPolicy, Policy, Role
 from sparkanon.rng import Seed
 
 Draws = Sequence[Sequence[str]] | None
@@ -71,8 +72,9 @@ def stage(
     policy: Policy,
     seed: Seed,
     folder: Path,
+    pairs: Path | None = None,
 ) -> Staged:
-    """Mask every block into Parquet files in the staging folder.
+    """Mask every block into Parquet files in the staging folder, and pairs into another.
 
     Blocks are counted while they are masked. One that turns out too small (the sample could not
     know) is merged with its sibling and the step is done again.
@@ -90,6 +92,7 @@ def stage(
         k=policy.k,
         floor=cuttings.floor,
         keep_groups=draws is not None,
+        pair_with=policy.with_role(Role.SENSITIVE) if pairs is not None else None,
         folder=str(work),
         key=seed.derive("masking"),
     )
@@ -101,7 +104,10 @@ def stage(
         blocks = _masked(cuttings, masking, draws)
         small = frozenset(range(tree.blocks)) - {block.block for block in blocks if block.file}
         if not small or tree.blocks == 1:
+            if pairs is not None:
+                _move(work, pairs, {block.pair for block in blocks})
             _move(work, folder, {block.file for block in blocks})
+            shutil.rmtree(work, ignore_errors=True)
             return Staged(tree.blocks, blocks)
         shutil.rmtree(work)
         cuttings = replace(cuttings, tree=tree.without(small))
@@ -109,7 +115,9 @@ def stage(
 
 def _masked(cuttings: Cuttings, masking: Masking, draws: Draws) -> list[BlockFacts]:
     extra = drawn_hashes(draws, cuttings.rows.schema) if draws is not None else []
-    block = block_of(cuttings.tree, masking.quasi).alias(BLOCK)
+    numbers = {q.name: q.number for q in masking.quasi}
+    nominal = {q.name for q in masking.quasi if q.scale is Scale.NOMINAL}
+    block = block_of(cuttings.tree, numbers, nominal).alias(BLOCK)
     placed = cuttings.rows.selectExpr("*", *extra).select("*", block)
     placed = placed.repartitionById(cuttings.tree.blocks, BLOCK)
     masking = replace(masking, names=tuple(placed.columns))
@@ -129,7 +137,6 @@ def _move(work: Path, folder: Path, names: set[str]) -> None:
     folder.mkdir()
     for name in names:
         (work / name).rename(folder / name)
-    shutil.rmtree(work, ignore_errors=True)
     (folder / "_SUCCESS").touch()
 
 

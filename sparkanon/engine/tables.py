@@ -233,6 +233,11 @@ def read_staged(
     return reader.load(path).selectExpr(*map(quoted, schema.names))
 
 
+def as_source(sink: Sink) -> Source:
+    """The same place to read from."""
+    return Source(format=sink.format, path=sink.path, name=sink.name)
+
+
 def check_writable(sink: Sink, schema: T.StructType) -> None:
     """Refuse what the format cannot hold before any work is done."""
     form = sink.using or "parquet" if sink.format == "table" else sink.format

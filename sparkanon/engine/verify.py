@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, GroupedData
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -25,10 +25,9 @@ def verify(
 ) -> ClassSizes:
     """The sizes of the classes (or of the groups drawn from), or a refusal to publish."""
     if draws is None:
-        classes = staged.groupBy(*map(quoted, quasi)).agg(F.expr(f"count(1) as {_SIZE}"))
+        sizes = size_buckets(staged.groupBy(*map(quoted, quasi)), k)
     else:
-        classes = _drawn_groups(staged, draws)
-    sizes = _sizes(classes, k)
+        sizes = _sizes(_drawn_groups(staged, draws), k)
     problems = []
     if sizes.records != rows:
         problems.append(Problem("rows", f"{rows} were expected and {sizes.records} are staged"))
@@ -37,6 +36,11 @@ def verify(
     if problems:
         raise VerificationError(problems)
     return sizes
+
+
+def size_buckets(classes: GroupedData, k: int) -> ClassSizes:
+    """The sizes of these classes, counted by Spark."""
+    return _sizes(classes.agg(F.expr(f"count(1) as {_SIZE}")), k)
 
 
 def _sizes(classes: DataFrame, k: int) -> ClassSizes:

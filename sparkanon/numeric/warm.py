@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparkanon.numeric.arrays import arrays
+from sparkanon.numeric.link import link, make, reaches
 from sparkanon.numeric.mdav import mdav
 from sparkanon.numeric.peel import peel
 from sparkanon.numeric.points import Points
@@ -19,3 +20,7 @@ def warm() -> None:
         mdav(*arrays(points), 2)
         peel(*arrays(points), 2)
         refined(*arrays(points), 2, 1)
+        values, caps, capped, _ = arrays(points)
+        cls, best = np.arange(points.n), np.ones(points.n)
+        link(make(values, caps, capped, cls, cls), caps, capped, values, cls, best)
+        reaches(values, best, values[:, :3].T, values[:, :3].T, caps, capped)

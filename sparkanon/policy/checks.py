@@ -23,6 +23,7 @@ def problems_in(policy: Policy) -> list[Problem]:
         *_columns(policy),
         *_methods(policy),
         *_gates(policy),
+        *_audit(policy),
         *_seed(policy),
     ]
 
@@ -111,6 +112,19 @@ def _gates(policy: Policy) -> Iterator[Problem]:
     for gate in policy.gates:
         if gate not in known:
             yield Problem(f"gates.{gate}", unknown("gate", gate, known).message)
+
+
+def _audit(policy: Policy) -> Iterator[Problem]:
+    taken = policy.audit.take
+    for name in taken if isinstance(taken, list) else ():
+        if name not in CATALOGUE:
+            yield Problem("audit.take", unknown("measure", name, tuple(CATALOGUE)).message)
+    if policy.private is None:
+        return
+    places = (("output", policy.output), ("input", policy.input))
+    for where, place in places:
+        if place is not None and place.path and same_place(place.path, policy.private.path):
+            yield Problem("private.path", f"is the {where}, or lies inside it, or holds it")
 
 
 def _seed(policy: Policy) -> Iterator[Problem]:

@@ -138,6 +138,41 @@ class SeedSource(_Part):
     file: str | None = Field(None, min_length=1, description="File that only you can read.")
 
 
+class Private(_Part):
+    """A place that keeps which released row was which record, for later audits."""
+
+    path: Path = Field(description="Folder that only its owner can read; never in the output.")
+
+
+class MeasuresTable(_Part):
+    """Where measures are appended, one row for each run, measure and column."""
+
+    format: Literal["parquet", "delta"] = "parquet"
+    path: Path
+
+
+class AuditPolicy(_Part):
+    """What is measured besides k and information loss, and how."""
+
+    take: Literal["standard", "all"] | list[str] = Field(
+        "standard",
+        description="Measures that anonymize takes besides those its gates name; audit takes all "
+        "unless names are listed. standard: k and information loss, which cost nothing more.",
+    )
+    table: MeasuresTable | None = Field(None, description="Table that measures are appended to.")
+    targets: int | None = Field(
+        None, ge=1, description="Records that linkage looks for, drawn by hash; all if not said."
+    )
+    interval: float = Field(0.05, gt=0, le=1, description="p of interval disclosure.")
+    recursive_c: float = Field(2.0, gt=0, description="c of recursive (c, l)-diversity.")
+    subsets: int = Field(1, ge=0, le=4, description="Largest subset for uniqueness.")
+    weights: tuple[float, float, float, float] = Field(
+        (0.25, 0.25, 0.25, 0.25),
+        description="Of il_metrics, il1s, linkage and interval in the IL-DR score.",
+    )
+    suppression: bool = Field(False, description="The release may have fewer rows.")
+
+
 def _choice(registry: Registry[Any]) -> tuple[Any, ...]:
     """Pydantic's view of one axis: build by the registry, describe by the registry."""
 
@@ -186,6 +221,8 @@ class Policy(_Part):
     gates: dict[str, float] = Field(
         default_factory=dict, description="min_<measure> or max_<measure>: limit."
     )
+    audit: AuditPolicy = AuditPolicy()
+    private: Private | None = Field(None, description="Keeps the pairing for later audits.")
     runs: Path = Field("runs", description="Folder for the manifests, one folder a run.")
 
     @property

@@ -1,0 +1,240 @@
+"""Distance-based record linkage of a pair, exactly, however large the tables are.
+
+Both sides are cut into the same blocks by the block tree. A first round searches every block for
+the neighbours of its own records; a ball that reaches the region of another block sends its
+record there in a second round. Both directions share the rounds.
+
+A released class is one point that stands for all its records. With originals as the reference,
+the credit of a released point is (originals of its own class among the nearest) / (the nearest):
+summed up, the share of released records whose nearest original is their own, ties sharing the
+credit. The other direction is the same with the roles exchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from sparkanon.blocks import Leaf, Sample, Tree, fit_tree
+from sparkanon.blocks.tree import regions
+from sparkanon.engine.assign import block_of
+from sparkanon.engine.audit.pairs import Compared, Sides
+from sparkanon.engine.audit.sampling import sample
+from sparkanon.engine.audit.search import DECILES, ORIGINAL, RELEASED, Outlyingness, Search
+from sparkanon.engine.audit.tallies import sides_of
+from sparkanon.engine.fit import sample_column
+from sparkanon.engine.names import KEY
+from sparkanon.engine.session import batches_by_rows
+from sparkanon.measures import Measure
+from sparkanon.measures.wilson import wilson
+from sparkanon.numeric.records import Column, Floats, Scale
+from sparkanon.numeric.statistics import ColumnStatistics
+from sparkanon.numeric.warm import warm
+from sparkanon.spaces import FittedSpace, Space
+
+BLOCK_ROWS = 100_000
+_NAMES = {RELEASED: "linkage_masked_to_original", ORIGINAL: "linkage_original_to_masked"}
+_NOTHING = "cast(null as {}) as {}"
+
+
+@dataclass(frozen=True)
+class Linkage:
+    """Share of records linked, in both directions, and by how far out a record lies."""
+
+    measures: list[Measure]
+    outlyingness: list[dict[str, Any]]
+
+
+def linkage(
+    sides: Sides,
+    pair: DataFrame,
+    statistics: tuple[ColumnStatistics, ...],
+    space: Space,
+    targets: int | None = None,
+    block_rows: int = BLOCK_ROWS,
+) -> Linkage:
+    """Link the whole pair; `targets` samples the records that are looked for, never the others."""
+    warm()
+    compared, rows = sides.compared, statistics[0].n
+    share = 1.0 if targets is None else min(targets / rows, 1.0)
+    drawn = sample(sides.original, [c.x for c in compared], rows)
+    fitted = space.fit(statistics)
+    records = tuple(
+        sample_column(c.name, c.scale, drawn.column(f"c{i}").combine_chunks())
+        for i, c in enumerate(compared)
+    )
+    tree = _tree(compared, records, fitted, rows, block_rows)
+    open_ends = _null_columns(sides, statistics)
+    low, high = _boxes(tree, compared, fitted, open_ends)
+    columns = tuple(column for column, _ in records)
+    search = Search(compared, fitted, low, high, _outlyingness(columns, fitted))
+    everyone = _everyone(pair, compared, share)
+    names = {c.name: f"v{i}" for i, c in enumerate(compared)}
+    nominal = {c.name for c in compared if c.scale is Scale.NOMINAL}
+    placed = everyone.select("*", block_of(tree, names, nominal).alias("block")).drop(KEY)
+    return _finished(_linked(placed, tree, search), rows, share)
+
+
+def _everyone(pair: DataFrame, compared: Sequence[Compared], share: float) -> DataFrame:
+    """Originals one by one and released points once with their size, as v0, v1, ...
+
+    `cls` tells which originals belong to which released point.
+    """
+    places = range(len(compared))
+    released = ", ".join(f"z{i}, z{i} is null" for i in places)
+    both = pair.selectExpr(*sides_of(compared))
+    both = both.selectExpr("*", f"xxhash64({released}) as cls")
+    here = [f"v{i}" for i in places]
+    key = f"xxhash64({', '.join(f'{v}, {v} is null' for v in here)}, cls) as {KEY}"
+    limit = int(-(2**63) + share * 2**64)
+    asks = "true as query" if share >= 1 else f"{KEY} < {limit} as query"
+    tail = ["true as reference", "cast('Infinity' as double) as best",
+            _NOTHING.format("long", "id"), _NOTHING.format("int", "decile")]  # fmt: skip
+
+    def side(table: DataFrame, which: int) -> DataFrame:
+        keyed = table.selectExpr("*", key)
+        return keyed.selectExpr(*here, KEY, "cls", "weight", f"{which} as side", asks, *tail)
+
+    x = both.selectExpr(*(f"x{i} as v{i}" for i in places), "cls", "1L as weight")
+    z = both.selectExpr(*(f"z{i} as v{i}" for i in places), "cls")
+    z = z.groupBy(*here, "cls").agg(F.expr("count(1) as weight"))
+    return side(x, ORIGINAL).unionByName(side(z, RELEASED))
+
+
+def _linked(placed: DataFrame, tree: Tree, search: Search) -> list[dict[str, Any]]:
+    """(side, decile, weight, credit): sums over all queries, after one round or two."""
+    spark, blocks = placed.sparkSession, tree.blocks
+    kinds = [f"{f.name} {'string' if pa.types.is_string(f.type) else _SPARK[str(f.type)]}"
+             for f in search.schema]  # fmt: skip
+    result = ", ".join(kinds)
+
+    def round_(table: DataFrame, how: Search) -> DataFrame:
+        return table.repartitionById(blocks, "block").mapInArrow(how, result)
+
+    with batches_by_rows(spark):
+        first = round_(placed, search)
+        if blocks == 1:
+            return _collected(first)
+        first = first.persist()
+        try:
+            settled = first.filter("id is null").select("side", "decile", "weight", "credit")
+            open_ = first.filter("id is not null")
+            queries = open_.withColumnsRenamed({"to": "block"}).selectExpr(
+                *(name if name not in ("query", "reference") else f"{name == 'query'} as {name}"
+                  for name in placed.columns)
+            )  # fmt: skip
+            reference = placed.withColumn("query", F.lit(False))
+            second = round_(reference.unionByName(queries), replace(search, second=True))
+            told = ["id", "side", "decile", "weight", "best", "hits", "ties"]
+            answers = open_.dropDuplicates(["id"]).select(*told).unionByName(second.select(*told))
+            merged = settled.unionByName(_credits(answers))
+            return _collected(merged)
+        finally:
+            first.unpersist()
+
+
+def _collected(credits: DataFrame) -> list[dict[str, Any]]:
+    """Two sides of ten deciles."""
+    sums = "sum(weight) as weight", "sum(credit) as credit"
+    found = credits.groupBy("side", "decile").agg(*map(F.expr, sums))
+    return [row.asDict() for row in found.filter("weight > 0").collect()]
+
+
+_SPARK = {"int64": "long", "int32": "int", "double": "double"}
+
+
+def _credits(answers: DataFrame) -> DataFrame:
+    """One row a query: the least distance of all blocks, and what was found at it."""
+    lists = answers.groupBy("id", "side", "decile", "weight").agg(
+        F.expr("collect_list(struct(best, hits, ties)) as found"), F.expr("min(best) as least")
+    )
+    summed = "aggregate(filter(found, f -> f.best = least), 0L, (a, f) -> a + f.{})"
+    credit = f"{summed.format('hits')} / greatest({summed.format('ties')}, 1L) as credit"
+    return lists.selectExpr("side", "decile", "weight", credit)
+
+
+def _finished(told: list[dict[str, Any]], rows: int, share: float) -> Linkage:
+    measures = []
+    for side, name in _NAMES.items():
+        weight = sum(row["weight"] for row in told if row["side"] == side)
+        credit = sum(row["credit"] for row in told if row["side"] == side)
+        value = credit / weight if weight else None
+        interval = wilson(min(credit, weight), weight) if share < 1 else None
+        ends = (interval.low, interval.high) if interval else (None, None)
+        measures.append(Measure(name, value, None, *ends))
+    deciles = sorted(
+        (row for row in told if row["side"] == ORIGINAL),
+        key=lambda row: row["decile"],
+    )
+    parts = [
+        {
+            "decile": row["decile"] + 1,
+            "records": row["weight"],
+            "linkage": row["credit"] / row["weight"],
+            "baseline": 1.0 / rows,
+        }
+        for row in deciles
+    ]
+    return Linkage(measures, parts)
+
+
+def _tree(
+    compared: Sequence[Compared],
+    records: Sequence[tuple[Column, list[str] | None]],
+    space: FittedSpace,
+    rows: int,
+    block_rows: int,
+) -> Tree:
+    if rows <= block_rows:
+        return Tree(Leaf())
+    named = {c.name: found for c, (_, found) in zip(compared, records, strict=True) if found}
+    columns = tuple(column for column, _ in records)
+    keys = np.arange(len(columns[0].null), dtype=np.int64)
+    return fit_tree(Sample(columns, named, keys), space.units, rows, block_rows, 1)
+
+
+def _outlyingness(columns: tuple[Column, ...], space: FittedSpace) -> Outlyingness:
+    points = space.points(columns)
+    middle = Outlyingness(np.median(points.values, axis=1), np.empty(0))
+    cuts = np.quantile(middle.distance(points), np.arange(1, DECILES) / DECILES)
+    return replace(middle, cuts=cuts)
+
+
+def _null_columns(sides: Sides, statistics: Sequence[ColumnStatistics]) -> set[str]:
+    wanted = (f"bool_or({c.z} is null) as n{i}" for i, c in enumerate(sides.compared))
+    (row,) = sides.released.selectExpr(*wanted).collect()
+    released = {c.name for i, c in enumerate(sides.compared) if row[f"n{i}"]}
+    return released | {s.name for s in statistics if s.nulls}
+
+
+def _boxes(
+    tree: Tree, compared: Sequence[Compared], space: FittedSpace, with_nulls: set[str]
+) -> tuple[Floats, Floats]:
+    """Regions of the blocks in coordinates, (blocks, d) each; nulls stand somewhere else."""
+    found = regions(tree)
+    ends = [
+        tuple(
+            Column(
+                c.name,
+                c.scale,
+                np.array([region.get(c.name, (-np.inf, np.inf))[end] for region in found]),
+                np.zeros(len(found), dtype=np.bool_),
+            )
+            for c in compared
+        )
+        for end in (0, 1)
+    ]
+    nulls = tuple(replace(column, null=column.null | (column.name in with_nulls),
+                          values=np.where(column.name in with_nulls, 0.0, column.values))
+                  for column in ends[0])  # fmt: skip
+    with np.errstate(invalid="ignore"):
+        low, high, null = (space.points(records).values for records in (*ends, nulls))
+    low, high = (np.where(np.isnan(e), s, e) for e, s in ((low, -np.inf), (high, np.inf)))
+    null = np.where(np.isnan(null), low, null)
+    return np.minimum(low, null).T, np.maximum(high, null).T

@@ -1,0 +1,65 @@
+"""A pair of tables side by side: x0, x1, ... are original cells, z0, z1, ... released ones.
+
+The sensitive columns that the release tells are s0, s1, ... Numbering instead of names: a pair
+may hold two columns of one name, and Arrow takes a dot for the way into a struct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pyspark.sql import DataFrame
+
+from sparkanon.engine.columns import Quasi
+from sparkanon.engine.names import quoted
+from sparkanon.numeric.records import Scale
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One quasi-identifier from both sides, as SQL over the cells of a pair."""
+
+    name: str
+    scale: Scale
+    x: str  # a double; of a nominal column its text
+    z: str
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What there is to compare. Without `pair` nobody knows which row was whose."""
+
+    original: DataFrame  # x0, x1, ...
+    released: DataFrame  # z0, ..., s0, ...
+    pair: DataFrame | None
+    compared: tuple[Compared, ...]
+    sensitive: tuple[str, ...]
+    group: str | None = None  # of a release that draws from groups: the column that names them
+
+    @property
+    def released_cells(self) -> list[str]:
+        return [f"z{i}" for i in range(len(self.compared))]
+
+
+def own_release(quasi: Sequence[Quasi]) -> tuple[Compared, ...]:
+    """For a release of ours: the released cell has the type that the policy said."""
+    return tuple(
+        Compared(q.name, q.scale, replace(q, name=f"x{i}").number, _released(q, f"z{i}"))
+        for i, q in enumerate(quasi)
+    )
+
+
+def _released(q: Quasi, cell: str) -> str:
+    if q.as_double:
+        return f"{cell} - cast({q.origin} as double)" if q.origin else f"cast({cell} as double)"
+    return replace(q, name=cell).number
+
+
+def numbered(table: DataFrame, names: Sequence[str], letter: str) -> DataFrame:
+    """These columns as x0, x1, ... (or z, or s)."""
+    return table.selectExpr(*renamed(names, letter))
+
+
+def renamed(names: Sequence[str], letter: str, table: str = "") -> list[str]:
+    return [f"{table}{quoted(name)} as {letter}{i}" for i, name in enumerate(names)]

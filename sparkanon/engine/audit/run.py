@@ -1,0 +1,189 @@
+"""The audit of a pair: read both tables, measure, compare with the gates, tell."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from sparkanon.engine import tables
+from sparkanon.engine.audit.measure import Measured, asked_by_audit, measure
+from sparkanon.engine.audit.pairing import check_same, kept
+from sparkanon.engine.audit.pairs import Sides, own_release, renamed
+from sparkanon.engine.audit.tables import apart, compare, fewer_rows, joined
+from sparkanon.engine.columns import Columns, resolve
+from sparkanon.engine.files import write_atomically
+from sparkanon.engine.fit import Facts, gather, usable, with_key
+from sparkanon.engine.manifest import Gate, check_gates, report_of
+from sparkanon.engine.measures_table import append
+from sparkanon.engine.runs import new_run_id
+from sparkanon.engine.steps import Steps, Watcher
+from sparkanon.errors import GateError, InputError, Problem, SparkanonError
+from sparkanon.measures import Measure
+from sparkanon.policy import NullPolicy, Policy, Role, check_policy, make_policy
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was measured, how it stands against the gates, and what was left out and why."""
+
+    status: str  # ok, refused
+    run_id: str
+    measures: tuple[Measure, ...]
+    gates: tuple[Gate, ...]
+    left_out: Mapping[str, str]
+    report: dict[str, Any]  # what `sparkanon report` draws
+    folder: Path | None = None
+
+
+class FailedAuditError(GateError):
+    """A gate was not passed; carries the audit."""
+
+    def __init__(self, audit: Audit) -> None:
+        self.audit = audit
+        failed = [gate for gate in audit.gates if not gate.passed]
+        super().__init__([Problem(f"gates.{g.gate}", g.measured) for g in failed])
+
+
+def audit(
+    original: DataFrame | None,
+    released: DataFrame | None,
+    policy: Policy | Mapping[str, Any],
+    *,
+    key: str | None = None,
+    run_id: str | None = None,
+    watcher: Watcher | None = None,
+    spark: SparkSession | None = None,
+) -> Audit:
+    """Measure a release against its original, whoever made it.
+
+    Parameters
+    ----------
+    original, released : the tables; None reads the policy's `input` and `output`
+    policy : roles, k, gates and how to measure (`audit`); the method is used for distances only
+    key : a column of both tables that says which rows belong together. Without it the pairing
+        that anonymize kept (`private`) is used, if there is one; else only what needs no pairing
+        is measured.
+
+    Raises
+    ------
+    PolicyError, InputError : nothing was measured
+    FailedAuditError : a gate was not passed; `.audit` has everything that was measured
+    """
+    policy = check_policy(policy) if isinstance(policy, Policy) else make_policy(policy)
+    known = spark or next((t.sparkSession for t in (original, released) if t is not None), None)
+    spark = known or SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    steps = Steps(watcher)
+    with steps.step("read"):
+        x = _original(spark, original, policy)
+        columns = resolve(policy, x.schema)
+        z = released if released is not None else _own_release(spark, policy, columns)
+        keyed = with_key(x, columns)
+    with steps.step("fit"):
+        facts = gather(keyed, columns, policy.k, policy.nulls)
+        steps.note(f"{facts.rows:,} rows, {len(facts.quasi)} quasi-identifiers")
+    with steps.step("pair"):
+        cleaned = keyed.filter(usable(facts.quasi)) if _drops(policy) else keyed
+        sides, left_out = _sides(spark, policy, facts, (x, cleaned), z, key, released is None)
+    statistics = tuple(s for s in facts.statistics if s.name in {c.name for c in sides.compared})
+    found = measure(sides, statistics, asked_by_audit(policy), policy, steps)
+    return _told(spark, policy, facts, found, left_out, run_id or new_run_id(), steps)
+
+
+def _original(spark: SparkSession, original: DataFrame | None, policy: Policy) -> DataFrame:
+    if original is not None:
+        return original
+    if policy.input is None:
+        raise InputError(Problem("input", "is required when no original is given"))
+    return tables.read(spark, policy.input, policy).data
+
+
+def _own_release(spark: SparkSession, policy: Policy, columns: Columns) -> DataFrame:
+    sink = policy.output
+    if sink is None:
+        raise InputError(Problem("output", "is required when no release is given"))
+    if sink.format in ("delta", "table"):
+        return tables.read(spark, tables.as_source(sink), None).data
+    if not Path(sink.place).exists():
+        raise InputError(Problem("output.path", f"{sink.place} does not exist"))
+    return tables.read_staged(spark, sink.place, columns.schema, sink)
+
+
+def _drops(policy: Policy) -> bool:
+    return policy.nulls is NullPolicy.DROP_ROW
+
+
+def _sides(
+    spark: SparkSession,
+    policy: Policy,
+    facts: Facts,
+    originals: tuple[DataFrame, DataFrame],
+    released: DataFrame,
+    key: str | None,
+    own: bool,
+) -> tuple[Sides, dict[str, str]]:
+    raw, cleaned = originals
+    sensitive = policy.with_role(Role.SENSITIVE)
+    compared, told = compare(facts.quasi, sensitive, cleaned, released)
+    gone = [q.name for q in facts.quasi if q.name not in {c.name for c in compared}]
+    left_out = {f"column {name}": "it is not in the release" for name in gone}
+    if key is not None:
+        keyed = raw.filter(usable(facts.quasi)) if _drops(policy) else raw
+        return joined(compared, told, keyed, released, key, policy.audit.suppression), left_out
+    pairs = kept(spark, policy.private.path) if policy.private is not None and own else None
+    if pairs is not None:
+        names = [c.name for c in compared]
+        check_same(
+            pairs, released.selectExpr(*renamed(names, "z")), [f"z{i}" for i in range(len(names))]
+        )
+        group = "g" if "g" in pairs.columns else None
+        return Sides(pairs, pairs, pairs, own_release(facts.quasi), told, group), left_out
+    rows = released.count()
+    if rows != facts.rows and not (policy.audit.suppression and rows < facts.rows):
+        raise InputError(fewer_rows(facts.rows, rows))
+    return apart(compared, told, cleaned, released), left_out
+
+
+def _told(
+    spark: SparkSession,
+    policy: Policy,
+    facts: Facts,
+    found: Measured,
+    left_out: dict[str, str],
+    run_id: str,
+    steps: Steps,
+) -> Audit:
+    gates = check_gates(policy, found.measures)
+    status = "ok" if all(gate.passed for gate in gates) else "refused"
+    left_out = left_out | dict(found.left_out)
+    report = report_of(
+        command="audit",
+        run_id=run_id,
+        status=status,
+        policy=policy,
+        rows_in=facts.rows_in,
+        rows_out=found.sizes.records if found.sizes is not None else facts.rows,
+        sizes=found.sizes,
+        measures=found.measures,
+        gates=gates,
+        left_out=left_out,
+        parts=found.parts,
+        seconds=steps.seconds,
+        spark_version=spark.version,
+    )
+    folder = Path(policy.runs) / run_id
+    try:
+        write_atomically(folder / "report.json", json.dumps(report, indent=1, allow_nan=False))
+    except OSError as error:
+        raise SparkanonError(f"cannot write the report {folder}: {error.strerror}") from None
+    if policy.audit.table is not None:
+        append(spark, policy.audit.table, run_id, datetime.now(UTC), found.measures)
+    done = Audit(status, run_id, found.measures, gates, left_out, report, folder)
+    if status == "refused":
+        raise FailedAuditError(done)
+    return done

@@ -1,0 +1,162 @@
+"""Linkage inside one block: what runs on the executors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sparkanon.engine.audit.pairs import Compared
+from sparkanon.engine.audit.tallies import records
+from sparkanon.numeric.arrays import arrays
+from sparkanon.numeric.link import Linked, link, make, reaches
+from sparkanon.numeric.points import Points
+from sparkanon.numeric.records import Floats, Scale
+from sparkanon.spaces import FittedSpace
+
+Batches = Iterator[pa.RecordBatch]
+Longs = npt.NDArray[np.int64]
+
+DECILES = 10
+ORIGINAL, RELEASED = 0, 1  # the sides that a record can stand on
+_FIELDS = {
+    "id": pa.int64(),  # of a query that is not settled yet; null: a sum over settled ones
+    "side": pa.int32(),
+    "to": pa.int32(),  # the block that has to be searched, too
+    "decile": pa.int32(),
+    "weight": pa.int64(),  # records
+    "credit": pa.float64(),
+    "best": pa.float64(),
+    "hits": pa.int64(),
+    "ties": pa.int64(),
+    "cls": pa.int64(),
+}
+
+
+@dataclass(frozen=True)
+class Outlyingness:
+    """How far out a record lies: the decile of its distance from the middle of the table."""
+
+    middle: Floats
+    cuts: Floats
+
+    def deciles(self, points: Points) -> Longs:
+        return np.searchsorted(self.cuts, self.distance(points), side="right")
+
+    def distance(self, points: Points) -> Floats:
+        gap = np.abs(points.values - self.middle[:, np.newaxis])
+        if points.caps is None:
+            return np.asarray((gap * gap).sum(axis=0))
+        return np.asarray(np.minimum(gap, points.caps[:, np.newaxis]).sum(axis=0))
+
+
+@dataclass(frozen=True)
+class Search:
+    """For `mapInArrow`: a partition holds one block, both sides and the queries to it.
+
+    In the first round every record of a block is a reference and, if it is a target, a query. In
+    the second the queries come from other blocks and bring the best that was found there.
+    """
+
+    compared: tuple[Compared, ...]
+    space: FittedSpace
+    low: Floats  # (blocks, d) regions of the blocks, in coordinates
+    high: Floats
+    outlyingness: Outlyingness
+    second: bool = False
+
+    @property
+    def schema(self) -> pa.Schema:
+        kinds = [pa.string() if c.scale is Scale.NOMINAL else pa.float64() for c in self.compared]
+        return pa.schema(_FIELDS | {f"v{i}": kind for i, kind in enumerate(kinds)})
+
+    def __call__(self, batches: Batches) -> Batches:
+        held = [batch for batch in batches if batch.num_rows]
+        if not held:
+            return
+        table = pa.Table.from_batches(held)
+        blocks = table.column("block").to_numpy()
+        for block in np.unique(blocks):
+            yield from self._block(table.filter(pa.array(blocks == block)), int(block))
+
+    def _block(self, table: pa.Table, block: int) -> Batches:
+        side, best = (table.column(name).to_numpy() for name in ("side", "best"))
+        query, reference = (
+            table.column(name).to_numpy(zero_copy_only=False) for name in ("query", "reference")
+        )
+        (cells,) = records(self.compared, (table, "v"))
+        points = self.space.points(cells)
+        values, caps, capped, _ = arrays(points)
+        cls, weight = (table.column(name).to_numpy() for name in ("cls", "weight"))
+        for asking, other in ((ORIGINAL, RELEASED), (RELEASED, ORIGINAL)):
+            asks = np.flatnonzero(query & (side == asking))
+            told = np.flatnonzero(reference & (side == other))
+            if len(asks) == 0:
+                continue
+            targets = make(values[:, told], caps, capped, cls[told], weight[told])
+            queries = np.ascontiguousarray(values[:, asks])
+            found = link(targets, caps, capped, queries, cls[asks], best[asks])
+            chosen = table.take(pa.array(asks))
+            if self.second:
+                yield self._answers(chosen, asking, found)
+            else:
+                own = Points(queries, points.caps, points.codes)
+                yield from self._results(chosen, asking, found, own, block)
+
+    def _answers(self, chosen: pa.Table, side: int, found: Linked) -> pa.RecordBatch:
+        told = {name: chosen.column(name) for name in ("id", "decile", "weight")}
+        return self._batch(
+            len(found.best), side=side, best=found.best, hits=found.hits, ties=found.ties, **told
+        )
+
+    def _results(
+        self, chosen: pa.Table, side: int, found: Linked, points: Points, block: int
+    ) -> Batches:
+        """Sums over the queries that are settled; those that are not, for each block to search."""
+        queries, caps, capped, _ = arrays(points)
+        query, to = reaches(queries, found.best, self.low, self.high, caps, capped)
+        query, to = query[to != block], to[to != block]
+        settled = np.ones(points.n, dtype=np.bool_)
+        settled[query] = False
+        deciles, weight = self.outlyingness.deciles(points), chosen.column("weight").to_numpy()
+        credit = found.hits / np.maximum(found.ties, 1)
+        yield self._batch(
+            DECILES,
+            side=side,
+            decile=np.arange(DECILES),
+            weight=np.bincount(deciles[settled], weight[settled], DECILES).astype(np.int64),
+            credit=np.bincount(deciles[settled], credit[settled], DECILES),
+        )
+        if len(query):
+            number = (block * 2 + side) * 2**32 + query
+            sent = chosen.take(pa.array(query))
+            cells = {name: sent.column(name) for name in sent.column_names if name[0] == "v"}
+            yield self._batch(
+                len(query),
+                id=number,
+                side=side,
+                to=to,
+                decile=deciles[query],
+                weight=weight[query],
+                best=found.best[query],
+                hits=found.hits[query],
+                ties=found.ties[query],
+                cls=sent.column("cls"),
+                **cells,
+            )
+
+    def _batch(self, rows: int, **columns: Any) -> pa.RecordBatch:
+        made = []
+        for field in self.schema:
+            value = columns.get(field.name)
+            if value is None:
+                made.append(pa.nulls(rows, field.type))
+            elif isinstance(value, pa.ChunkedArray):
+                made.append(value.combine_chunks().cast(field.type))
+            else:
+                made.append(pa.array(np.broadcast_to(value, rows), field.type))
+        return pa.RecordBatch.from_arrays(made, schema=self.schema)

@@ -1,0 +1,69 @@
+"""Shapes of columns before and after, for the report: bins in units of sd, never in values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparkanon.measures.moments import unit
+from sparkanon.measures.tally import Ints, Tally
+from sparkanon.numeric.records import Column, Records, Scale
+from sparkanon.numeric.statistics import ColumnStatistics
+
+REACH = 3.0  # sd on both sides of the mean; what lies beyond is in the outermost bins
+BINS = 24
+EDGES = np.linspace(-REACH, REACH, BINS + 1)
+
+
+@dataclass(frozen=True)
+class Histograms(Tally):
+    """Counts (ordered columns, bins) of the original and of the release."""
+
+    original: Ints
+    released: Ints
+
+
+def local(
+    original: Records, published: Records, statistics: Sequence[ColumnStatistics]
+) -> Histograms:
+    """One block; nulls are in no bin."""
+    ordered = [at for at, s in enumerate(statistics) if s.scale is not Scale.NOMINAL]
+    rows = [(_counted(original[at], statistics[at]), _counted(published[at], statistics[at]))
+            for at in ordered]  # fmt: skip
+    shape = (len(ordered), BINS)
+    return Histograms(
+        np.array([x for x, _ in rows], np.int64).reshape(shape),
+        np.array([z for _, z in rows], np.int64).reshape(shape),
+    )
+
+
+def _counted(column: Column, s: ColumnStatistics) -> Ints:
+    scaled = (column.values[~column.null] - s.mean) / unit(s)
+    place = np.searchsorted(EDGES[1:-1], scaled, side="right")
+    return np.bincount(place, minlength=BINS).astype(np.int64)
+
+
+def finish(
+    counts: Histograms, statistics: Sequence[ColumnStatistics], k: int
+) -> list[dict[str, Any]]:
+    """For `report.json`: shares; a bin with fewer than k records is not told apart from empty."""
+    ordered = [s for s in statistics if s.scale is not Scale.NOMINAL]
+    return [
+        {
+            "column": s.name,
+            "kind": "numeric",
+            "unit": "standard deviations from the mean",
+            "edges": EDGES.tolist(),
+            "original": _shares(counts.original[at], k),
+            "released": _shares(counts.released[at], k),
+        }
+        for at, s in enumerate(ordered)
+    ]
+
+
+def _shares(counts: Ints, k: int) -> list[float | None]:
+    total = int(counts.sum())
+    return [float(c) / total if c >= k else None for c in counts.tolist()]

@@ -1,0 +1,108 @@
+"""Counts that may be told: never one of 1 to k - 1, and nothing it could be computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sparkanon.report.numbers import finite
+
+Part = Mapping[str, Any]
+
+
+def fewer(k: int) -> str:
+    return f"fewer than {k:,}"
+
+
+def hidden(n: float | None, k: int) -> bool:
+    """Whether this count would tell about fewer than k records."""
+    return n is not None and 0 < n < k
+
+
+def shown_count(n: float | None, k: int) -> str:
+    """A count for a reader: never one of 1 to k - 1."""
+    if n is None:
+        return "not counted"
+    return fewer(k) if hidden(n, k) else f"{n:,.0f}"
+
+
+def coded_count(n: Any, k: int) -> int | str | None:
+    """The same for embedded JSON: a number where it may be told, the words where not."""
+    number = finite(n)
+    if number is None:
+        return None
+    return fewer(k) if hidden(number, k) else int(number)
+
+
+def class_sizes(sizes: Part, k: int) -> dict[str, Any]:
+    """The histogram with one cell under k, and neighbours merged until each has k classes."""
+    cells = [
+        {key: int(cell[key]) for key in ("low", "high", "classes", "records")}
+        for cell in sizes.get("histogram") or ()
+    ]
+    below = _merged([cell for cell in cells if cell["low"] < k])
+    above = _merged_until([cell for cell in cells if cell["low"] >= k], k)
+    told: list[dict[str, Any]] = [dict(cell) for cell in above]
+    records = finite(sizes.get("records"))
+    if below is not None:
+        below["low"], below["high"] = 1, max(k - 1, below["high"])
+        told.insert(0, dict(below))
+        small = hidden(below["classes"], k) or hidden(below["records"], k)
+        if small and len(told) > 1:
+            # the total minus the others would tell the small cell, so one more is withheld
+            min(told[1:], key=lambda cell: int(cell["classes"]))["withheld"] = True
+    for cell in told:
+        if hidden(cell["classes"], k) or hidden(cell["records"], k):
+            cell |= {"classes": fewer(k), "records": fewer(k), "share": None}
+        elif cell.pop("withheld", False):
+            cell |= {"classes": "withheld", "records": "withheld", "share": None}
+        else:
+            cell["share"] = cell["records"] / records if records else None
+        cell["below"] = cell["low"] < k
+    told_counts = {key: coded_count(sizes.get(key), k) for key in ("classes", "records")}
+    return told_counts | {"smallest": coded_count(sizes.get("smallest"), k), "histogram": told}
+
+
+def _merged(cells: Sequence[dict[str, int]]) -> dict[str, int] | None:
+    if not cells:
+        return None
+    return {
+        "low": min(cell["low"] for cell in cells),
+        "high": max(cell["high"] for cell in cells),
+        "classes": sum(cell["classes"] for cell in cells),
+        "records": sum(cell["records"] for cell in cells),
+    }
+
+
+def _merged_until(cells: Iterable[dict[str, int]], k: int) -> list[dict[str, int]]:
+    """Neighbours together until each has k classes; what is left joins the last."""
+    done: list[dict[str, int]] = []
+    open_: list[dict[str, int]] = []
+    for cell in sorted(cells, key=lambda cell: cell["low"]):
+        open_.append(cell)
+        whole = _merged(open_)
+        if whole is not None and whole["classes"] >= k:
+            done.append(whole)
+            open_ = []
+    rest = _merged(done[-1:] + open_) if open_ else None
+    return done if rest is None else [*done[:-1], rest]
+
+
+def shares_of_bins(shares: Iterable[Any], k: int, rows: float | None) -> list[float | None]:
+    """Bins that stand for fewer than k records are withheld, together with as many as it takes."""
+    told = [finite(share) for share in shares]
+    if rows:
+        told = [s if s is None or not 0 < round(s * rows, 6) < k else None for s in told]
+    while _computable(told, k, rows):
+        rest = [i for i, share in enumerate(told) if share]
+        if not rest:
+            break
+        told[min(rest, key=lambda i: told[i] or 0.0)] = None
+    return told
+
+
+def _computable(told: Sequence[float | None], k: int, rows: float | None) -> bool:
+    """All shares add up to one, so what is withheld in sum can be computed."""
+    withheld = 1.0 - sum(share for share in told if share is not None)
+    alone = told.count(None) == 1
+    return alone or (None in told and rows is not None and round(withheld * rows, 6) < k)

@@ -1,0 +1,240 @@
+"""Parts of a run, as cleared by `shown`, turned into charts with the table behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from markupsafe import Markup
+
+from sparkanon.report import charts
+from sparkanon.report.charts import Bar
+from sparkanon.report.numbers import percent, shown_number
+from sparkanon.report.svg import Format
+from sparkanon.report.words import Family, word_for
+
+Told = Mapping[str, Any]
+WITHHELD = "withheld"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart, what it shows in a sentence, and its numbers as a table."""
+
+    key: str
+    title: str
+    chart: Markup
+    note: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    legend: tuple[tuple[Markup, str], ...] = ()
+
+
+def share(value: float | None) -> str:
+    return WITHHELD if value is None else percent(100 * value)
+
+
+def format_of(measure: str) -> Format:
+    unit = word_for(measure).unit
+    return lambda value: shown_number(value, unit)
+
+
+def count(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def class_sizes(told: Told) -> Figure | None:
+    sizes = told.get("class_sizes")
+    if not sizes or not sizes["histogram"]:
+        return None
+    k = told["k"]
+    bars, rows = [], []
+    for cell in sizes["histogram"]:
+        size = size_range(cell, k)
+        style = "bad" if cell["below"] else "released"
+        named = f"class size {size}: {count(cell['records'])} records"
+        bars.append(Bar(size, cell["share"], f"{named}, {share(cell['share'])}", style))
+        rows.append((size, count(cell["classes"]), count(cell["records"]), share(cell["share"])))
+    note = "Each bar: the share of released records that hide in a class of this size."
+    if any(cell["below"] for cell in sizes["histogram"]):
+        note += f" There must be no class under k = {k}."
+    if any(cell["share"] is None for cell in sizes["histogram"]):
+        note += " Hatched bars are withheld: they stand for too few records, or would tell these."
+    return Figure(
+        "class-size-chart",
+        "Share of records by size of their class",
+        charts.columns("Share of records by class size", bars, percents, "records in the class"),
+        note,
+        ("class size", "classes", "records", "share of records"),
+        tuple(rows),
+    )
+
+
+def percents(value: float) -> str:
+    return percent(100 * value)
+
+
+def size_range(cell: Told, k: int) -> str:
+    """A bucket of class sizes in words; sizes under k are never told apart."""
+    low, high = cell["low"], cell["high"]
+    if isinstance(low, str) or low < k:
+        return f"under {k}" if isinstance(high, str) or high < k else f"up to {high:,}"
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def per_column(told: Told, family: Family) -> list[Figure]:
+    """A bar a column for each measure of the family that was taken by column."""
+    by_measure: dict[str, list[Told]] = {}
+    for m in told["measures"]:
+        if m["column"] is not None and word_for(m["measure"]).family == family:
+            by_measure.setdefault(m["measure"], []).append(m)
+    # sums repeat what the loss says, without a common scale
+    return [_columns_of(m, found) for m, found in by_measure.items() if m not in ("sse", "sst")]
+
+
+def _columns_of(measure: str, found: Sequence[Told]) -> Figure:
+    word = word_for(measure)
+    found = sorted(found, key=lambda m: -number_or(m["value"], 0.0))
+    bars = [
+        Bar(
+            m["column"],
+            number_or(m["value"]),
+            f"{m['column']}: {m['text']}",
+            low=number_or(m["low"]),
+            high=number_or(m["high"]),
+        )
+        for m in found
+    ]
+    return Figure(
+        f"columns-{measure}",
+        word.title,
+        charts.rows(f"{word.title} by column", bars, format_of(measure)),
+        f"{word.meaning} ({word.direction})",
+        ("column", word.title.lower()),
+        tuple((m["column"], m["text"]) for m in found),
+    )
+
+
+def number_or(value: Any, otherwise: Any = None) -> Any:
+    return value if isinstance(value, int | float) else otherwise
+
+
+def distributions(told: Told) -> list[Figure]:
+    return [
+        _distribution(i, d)
+        for i, d in enumerate(told["distributions"])
+        if d["original"] and len(d["original"]) == len(d["released"])
+    ]
+
+
+def _distribution(number: int, d: Told) -> Figure:
+    bins = _bins(d)
+    pairs = list(zip(d["original"], d["released"], strict=True))
+    rows = tuple((b, share(x), share(z)) for b, (x, z) in zip(bins, pairs, strict=True))
+    hovers = [f"{b}: original {x}, released {z}" for b, x, z in rows]
+    if d["kind"] == "numeric" and len(d["edges"]) == len(pairs) + 1 and None not in d["edges"]:
+        ends = (
+            f"{d['edges'][0]:+.1f} sd",
+            "mean" if d["edges"][0] < 0 < d["edges"][-1] else "",
+            f"{d['edges'][-1]:+.1f} sd",
+        )
+        # the word must stand where the mean is, and that is the middle only of even bins
+        if abs(d["edges"][0] + d["edges"][-1]) > 0.2 * (d["edges"][-1] - d["edges"][0]):
+            ends = (ends[0], "", ends[2])
+    else:
+        ends = ("most frequent", "", "rarest")
+    whole = [(x, z) for x, z in pairs if x is not None and z is not None]
+    moved = f"{percent(50 * sum(abs(x - z) for x, z in whole))} of records changed bins"
+    if len(whole) < len(pairs):
+        moved = "some bins are withheld"
+    return Figure(
+        f"distribution-{number}",
+        d["column"],
+        charts.overlay(
+            f"Distribution of {d['column']} before and after",
+            d["original"],
+            d["released"],
+            hovers,
+            ends,
+        ),
+        f"At least {moved}" if len(whole) == len(pairs) else moved.capitalize(),
+        (d["unit"] or "bin", "original", "released"),
+        rows,
+    )
+
+
+def _bins(d: Told) -> list[str]:
+    edges = d["edges"]
+    if d["kind"] == "numeric" and len(edges) == len(d["original"]) + 1 and None not in edges:
+        return [f"{low:+.2f} to {high:+.2f}" for low, high in pairwise(edges)]
+    named = "category" if d["kind"] == "nominal" else "bin"
+    return [f"{named} {i}" for i in range(1, len(d["original"]) + 1)]
+
+
+def _square(matrix: Sequence[Sequence[Any]], size: int) -> bool:
+    return len(matrix) == size and all(len(row) == size for row in matrix)
+
+
+def correlations(told: Told) -> list[Figure]:
+    given = told.get("correlations")
+    if not given:
+        return []
+    names = given["columns"]
+    before, after = given["original"], given["released"]
+    if not all(_square(matrix, len(names)) for matrix in (before, after)):
+        return []
+    change = [
+        [None if x is None or z is None else z - x for x, z in zip(row, other, strict=True)]
+        for row, other in zip(before, after, strict=True)
+    ]
+    largest = max((abs(c) for row in change for c in row if c is not None), default=0.0)
+    full = max(largest, 0.1)
+    shown = (
+        ("original", "Original", before, 1.0, "Full colour: 1."),
+        ("released", "Released", after, 1.0, "Full colour: 1."),
+        (
+            "difference",
+            "Difference",
+            change,
+            full,
+            f"Released minus original: blue rose, orange fell. Full colour: {full:.2f}.",
+        ),
+    )
+    return [
+        Figure(
+            f"correlations-{key}",
+            title,
+            charts.heat_map(f"Correlations, {title.lower()}", names, matrix, scale),
+            note,
+            ("column", *names),
+            tuple(
+                (n, *("not measured" if v is None else f"{v:+.2f}" for v in row))
+                for n, row in zip(names, matrix, strict=True)
+            ),
+        )
+        for key, title, matrix, scale, note in shown
+    ]
+
+
+def largest_changes(told: Told, most: int = 6) -> list[tuple[str, str, str]]:
+    """The pairs of columns whose correlation changed most: names, before and after, change."""
+    shown = correlations(told)
+    if not shown:
+        return []
+    given = told["correlations"]
+    names, found = given["columns"], []
+    for i, column in enumerate(names):
+        for j in range(i):
+            x, z = given["original"][i][j], given["released"][i][j]
+            if x is not None and z is not None:
+                found.append((f"{names[j]} and {column}", x, z))
+    found.sort(key=lambda pair: -abs(pair[2] - pair[1]))
+    return [(pair, f"{x:+.2f} to {z:+.2f}", f"{z - x:+.2f}") for pair, x, z in found[:most]]
+
+
+def interval(m: Told) -> str:
+    if m["low"] is None or m["high"] is None:
+        return ""
+    return f"{m['low_text']} to {m['high_text']}"

@@ -1,0 +1,51 @@
+"""The report of a run folder: report.json in, report.html out."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from sparkanon.errors import InputError, Problem
+from sparkanon.report.render import render
+
+REPORT_VERSION = 1  # what `report_version` in report.json must say
+_NEEDED = ("run_id", "status", "measures")
+
+
+def write_report(run_folder: Path) -> Path:
+    """Draw `report.html` from the `report.json` of a run; readers see the old page or the new."""
+    page = Path(run_folder) / "report.html"
+    text = render(_read(Path(run_folder) / "report.json"))
+    part = page.with_name(f".{page.name}.{os.getpid()}")
+    try:
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, page)
+    except OSError as error:
+        raise InputError(Problem(str(page), f"cannot be written: {error.strerror}")) from None
+    finally:
+        part.unlink(missing_ok=True)
+    return page
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        run = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(Problem(str(path), "is missing; is this the folder of a run?")) from None
+    except OSError as error:
+        raise InputError(Problem(str(path), f"cannot be read: {error.strerror}")) from None
+    except ValueError:  # the message of a JSON error could quote what stands there
+        raise InputError(Problem(str(path), "is not JSON")) from None
+    if not isinstance(run, dict):
+        raise InputError(Problem(str(path), "must hold one JSON object"))
+    if run.get("report_version") != REPORT_VERSION:
+        text = (
+            f"is of another version of sparkanon; this one reads report_version {REPORT_VERSION}"
+        )
+        raise InputError(Problem(str(path), text))
+    missing = [Problem(str(path), f"has no {key}") for key in _NEEDED if key not in run]
+    if missing:
+        raise InputError(missing)
+    return run

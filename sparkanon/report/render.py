@@ -1,0 +1,198 @@
+"""All parts put together: what was cleared by `shown` goes into one HTML page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2.utils import htmlsafe_json_dumps
+from markupsafe import Markup
+
+from sparkanon.report import figures, numbers, risk_figures, story
+from sparkanon.report.shown import shown_run
+from sparkanon.report.words import FAMILIES, GLOSSARY, Word, word_for
+
+Told = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page; `missing` says why it is empty."""
+
+    key: str
+    title: str
+    content: Any
+    missing: tuple[str, ...] = ()
+
+
+# What a run may say it left out, by the section that would have shown it.
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    "class-sizes": ("class_sizes",),
+    "loss": ("il", "sse", "il1s", "il1s_mean", "il_metrics", "mse", "entropy"),
+    "distributions": ("distributions",),
+    "correlations": ("correlations", "correlation_error", "eigen_difference", "mi_loss"),
+    "linkage": (
+        "linkage",
+        "linkage_masked_to_original",
+        "linkage_original_to_masked",
+        "interval_sd",
+        "interval_rank",
+        "outlyingness",
+        "linkage_by_class_size",
+    ),
+    "attributes": (
+        "attributes",
+        "l_distinct",
+        "l_entropy",
+        "l_recursive",
+        "t_closeness",
+        "homogeneous",
+    ),
+    "sweep": ("sweep",),
+}
+
+
+def render(run: Mapping[str, Any]) -> str:
+    """One self-contained HTML page about a run.
+
+    Parts that `run` has not are not shown; what stands in `left_out` is, with its reason.
+    """
+    told = shown_run(run)
+    opening, facts = story.what_was_done(told)
+    return _environment().get_template("report.html.j2").render(
+        told=told,
+        verdict=story.verdict(told),
+        opening=opening,
+        facts=facts,
+        changes=figures.largest_changes(told),
+        cards=story.cards(told),
+        sections=[s for s in _sections(told) if s.content or s.missing],
+        measures=_table(told),
+        families=_glossary(told),
+        embedded=htmlsafe_json_dumps(told, allow_nan=False),
+        cells=htmlsafe_json_dumps(_cells(told), allow_nan=False),
+        script=_script(),
+        script_hash=_hash(_script()),
+    )  # fmt: skip
+
+
+def _sections(told: Told) -> list[Section]:
+    attacks = (
+        risk_figures.attacks(told),
+        risk_figures.by_k(told),
+        risk_figures.outlyingness(told),
+        risk_figures.by_class_size(told),
+    )
+    sizes, risk_map = figures.class_sizes(told), risk_figures.risk_map(told)
+    parts = (
+        ("class-sizes", "Class sizes", [sizes] if sizes else []),
+        ("linkage", "Linkage risk", [figure for figure in attacks if figure]),
+        ("attributes", "Attribute risk", _attributes(told)),
+        ("loss", "Loss by column", figures.per_column(told, "loss")),
+        ("distributions", "Before and after", figures.distributions(told)),
+        ("correlations", "Correlations", figures.correlations(told)),
+        ("sweep", "Choosing a method", [risk_map] if risk_map else []),
+    )
+    return [Section(key, title, shown, _missing(told, key)) for key, title, shown in parts]
+
+
+def _missing(told: Told, section: str) -> tuple[str, ...]:
+    return tuple(
+        f"{_title(part['measure'])}: {part['why']}"
+        for part in told["left_out"]
+        if part["measure"] in _PARTS[section]
+    )
+
+
+def _title(part: str) -> str:
+    return GLOSSARY[part].title if part in GLOSSARY else part.replace("_", " ").capitalize()
+
+
+def _attributes(told: Told) -> list[tuple[Word, list[Told]]]:
+    """Measures of attribute disclosure, each with the columns it was taken on."""
+    found: dict[str, list[Told]] = {}
+    for m in told["measures"]:
+        if word_for(m["measure"]).family == "attribute":
+            found.setdefault(m["measure"], []).append(m)
+    return [(word_for(measure), values) for measure, values in found.items()]
+
+
+def _table(told: Told) -> list[dict[str, Any]]:
+    """Rows of the table of all measures; `order` sorts by value, unknown below everything."""
+    return [
+        dict(m)
+        | {
+            "word": word_for(m["measure"]),
+            "interval": figures.interval(m),
+            "order": m["value"] if isinstance(m["value"], int | float) else "",
+        }
+        for m in told["measures"]
+    ]
+
+
+def _glossary(told: Told) -> list[tuple[str, list[tuple[str, Word, bool]]]]:
+    """All measures there are, by family, and whether this run has them."""
+    here = {m["measure"] for m in told["measures"]}
+    unknown = {m: word_for(m) for m in sorted(here) if m not in GLOSSARY}
+    every = {**GLOSSARY, **unknown}
+    grouped = [
+        (title, [(m, word, m in here) for m, word in every.items() if word.family == family])
+        for family, title in FAMILIES.items()
+    ]
+    return [(title, words) for title, words in grouped if words]
+
+
+def _cells(told: Told) -> list[dict[str, Any]]:
+    """What a point of the map tells when it is chosen."""
+    return [
+        {
+            "label": cell.get("label", ""),
+            "front": cell["pareto"],
+            "status": cell.get("status", ""),
+            "facts": [[axis, cell[axis]] for axis in ("grouping", "release", "space")
+                      if axis in cell]
+            + [[word_for(m).title, text] for m, text in cell["texts"].items()],
+        }
+        for cell in told.get("sweep", {}).get("cells", ())
+    ]  # fmt: skip
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("sparkanon.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "count": figures.count,
+        "plain": numbers.plain,
+        "percent": numbers.percent,
+        "seconds": numbers.seconds,
+        "parameters": story.parameters,
+        "use": story.gate_use,
+        "word": word_for,
+        "title_of": _title,
+    }
+    return made
+
+
+@cache
+def _script() -> Markup:
+    loader = _environment().loader
+    assert loader is not None  # noqa: S101
+    source, *_ = loader.get_source(_environment(), "page.js")
+    return Markup(source)  # noqa: S704  our own file, not a word of the run in it
+
+
+def _hash(script: str) -> str:
+    """The page's policy lets this script run and no other, whatever a column is called."""
+    digest = hashlib.sha256(script.encode("utf-8")).digest()
+    return base64.b64encode(digest).decode("ascii")

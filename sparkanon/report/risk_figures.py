@@ -1,0 +1,200 @@
+"""Figures of risk: attacks, who is found most easily, and risk against loss over a sweep."""
+
+from __future__ import annotations
+
+from sparkanon.report import charts
+from sparkanon.report.charts import Bar, Point
+from sparkanon.report.figures import (
+    Figure,
+    Told,
+    count,
+    format_of,
+    interval,
+    number_or,
+    percents,
+    share,
+    size_range,
+)
+from sparkanon.report.numbers import plain
+from sparkanon.report.words import word_for
+
+
+def attacks(told: Told) -> Figure | None:
+    """Every attack on the whole table, with the random guess as a line."""
+    found = {m["measure"]: m for m in told["measures"] if m["column"] is None}
+    guess = number_or(found.get("linkage_baseline", {}).get("value"))
+    risks = [
+        m
+        for name, m in found.items()
+        if word_for(name).family == "linkage" and name != "linkage_baseline"
+    ]
+    if not risks:
+        return None
+    bars, rows = [], []
+    for m in risks:
+        word = word_for(m["measure"])
+        bars.append(
+            Bar(
+                word.title,
+                number_or(m["value"]),
+                f"{word.title}: {m['text']}",
+                low=number_or(m["low"]),
+                high=number_or(m["high"]),
+            )
+        )
+        rows.append((word.title, m["text"], interval(m) or "exact"))
+    reference = None if guess is None else (guess, f"Random guess: {share(guess)}")
+    if guess is not None:
+        rows.append(("Random guess", share(guess), ""))
+    note = "The share of records for which the attack succeeds; thin lines are 95 % limits."
+    note += f" The dashed line is a random guess, {share(guess)}." if guess is not None else ""
+    return Figure(
+        "attack-chart",
+        "Attacks on the whole table",
+        charts.rows("Risk of each attack", bars, percents, reference),
+        note,
+        ("attack", "succeeds for", "95 % limits"),
+        tuple(rows),
+    )
+
+
+def outlyingness(told: Told) -> Figure | None:
+    found = told["outlyingness"]
+    if not found:
+        return None
+    bars = [
+        Bar(
+            plain(row["decile"] or 0),
+            row["linkage"],
+            f"decile {plain(row['decile'] or 0)}: {share(row['linkage'])}, guess"
+            f" {share(row.get('baseline'))}",
+            mark=row.get("baseline"),
+        )
+        for row in found
+    ]
+    rows = tuple(
+        (
+            plain(row["decile"] or 0),
+            count(row["records"]),
+            share(row["linkage"]),
+            share(row.get("baseline")),
+        )
+        for row in found
+    )
+    return Figure(
+        "outlyingness-chart",
+        "How easily unusual people are found",
+        charts.columns(
+            "Linkage risk by outlyingness",
+            bars,
+            percents,
+            "decile: 1 the most ordinary, 10 the most unusual",
+        ),
+        "Records sorted by their distance from the middle of the table, in ten equal parts. The"
+        " dashes are a random guess. Bars that rise to the right say that unusual people stand"
+        " out even after masking.",
+        ("decile", "records", "linkage", "random guess"),
+        rows,
+    )
+
+
+def by_class_size(told: Told) -> Figure | None:
+    found = told["linkage_by_class_size"]
+    if not found:
+        return None
+    sizes = [size_range(row, told["k"]) for row in found]
+    bars = [
+        Bar(size, row["linkage"], f"class size {size}: {share(row['linkage'])}")
+        for size, row in zip(sizes, found, strict=True)
+    ]
+    return Figure(
+        "linkage-size-chart",
+        "Risk by size of class",
+        charts.columns("Linkage risk by class size", bars, percents, "records in the class"),
+        "Larger classes should be harder to see through.",
+        ("class size", "records", "linkage"),
+        tuple(
+            (size, count(row["records"]), share(row["linkage"]))
+            for size, row in zip(sizes, found, strict=True)
+        ),
+    )
+
+
+def _series(sweep: Told) -> dict[tuple[str, ...], int]:
+    """A number for each combination of methods, in order of appearance."""
+    numbers: dict[tuple[str, ...], int] = {}
+    for cell in sweep["cells"]:
+        numbers.setdefault(_methods(cell), len(numbers))
+    return numbers
+
+
+def _methods(cell: Told) -> tuple[str, ...]:
+    return tuple(str(cell[axis]) for axis in ("grouping", "release", "space") if axis in cell)
+
+
+def by_k(told: Told) -> Figure | None:
+    """Risk over k, one line a combination of methods."""
+    sweep = told.get("sweep")
+    if not sweep:
+        return None
+    y = sweep["y"]
+    found: dict[tuple[str, ...], list[tuple[float, float]]] = {}
+    for cell in sweep["cells"]:
+        risk = number_or(cell["measures"].get(y))
+        if cell["k"] is not None and risk is not None:
+            found.setdefault(_methods(cell), []).append((cell["k"], risk))
+    series = {methods: sorted(points) for methods, points in found.items()}
+    if not any(len(points) > 1 for points in series.values()):
+        return None
+    numbers = _series(sweep)
+    named = [(", ".join(m), series.get(m, [])) for m in numbers if m in series]
+    return Figure(
+        "by-k-chart",
+        "Risk by k",
+        charts.lines(
+            f"{word_for(y).title} by k", named, (plain, format_of(y)), ("k", word_for(y).title)
+        ),
+        "Where a line flattens, a larger k buys little protection for what it costs.",
+        ("method", "k", word_for(y).title.lower()),
+        tuple((n, plain(k), format_of(y)(r)) for n, points in named for k, r in points),
+        tuple((charts.legend_mark(i), n) for i, (n, _) in enumerate(named)),
+    )
+
+
+def risk_map(told: Told) -> Figure | None:
+    """Risk against loss, a point a cell of the sweep."""
+    sweep = told.get("sweep")
+    if not sweep:
+        return None
+    x, y, numbers = sweep["x"], sweep["y"], _series(sweep)
+    points, rows = [], []
+    for i, cell in enumerate(sweep["cells"]):
+        at = number_or(cell["measures"].get(x)), number_or(cell["measures"].get(y))
+        texts = cell["texts"].get(x, "not measured"), cell["texts"].get(y, "not measured")
+        label = cell.get("label") or f"k = {plain(cell['k'] or 0)}, {', '.join(_methods(cell))}"
+        rows.append(
+            (
+                label,
+                plain(cell["k"] or 0),
+                *texts,
+                "yes" if cell["pareto"] else "no",
+                cell.get("status", ""),
+            )
+        )
+        if None not in at:
+            front = ", on the front" if cell["pareto"] else ""
+            name = f"{label}: {word_for(x).title} {texts[0]}, {word_for(y).title} {texts[1]}"
+            points.append(Point(i, *at, name + front, numbers[_methods(cell)], cell["pareto"]))
+    titles = word_for(x).title, word_for(y).title
+    return Figure(
+        "risk-map",
+        "Risk against loss",
+        charts.scatter(
+            f"{titles[1]} against {titles[0]}", points, (format_of(x), format_of(y)), titles
+        ),
+        "Down and to the left is better. No other combination tried has both less risk and less"
+        " loss than the points on the line. Choose a point to read it.",
+        ("combination", "k", titles[0].lower(), titles[1].lower(), "on the front", "status"),
+        tuple(rows),
+        tuple((charts.legend_mark(i), ", ".join(m)) for m, i in numbers.items()),
+    )
