@@ -191,6 +191,7 @@ def main() -> None:
     options.add_argument("--skip-exact", action="store_true", help="no exact global MDAV")
     options.add_argument("--skip-kernels", action="store_true")
     options.add_argument("--skip-driver", action="store_true")
+    options.add_argument("--skip-audit", action="store_true")
     options.add_argument("--folder", help="keep tables here between runs")
     chosen = options.parse_args()
     sizes = [int(rows) for rows in chosen.rows.split(",") if rows]
@@ -225,6 +226,8 @@ def main() -> None:
     kept["arrow_or_pandas"] = [arrow, pandas]
     shown = f"{pandas / arrow:.1f} ({pandas:.1f} s / {arrow:.1f} s)"
     figures.append(("1,000,000 rows through Python: `mapInPandas` / `mapInArrow`", "", shown))
+    if not chosen.skip_audit:
+        figures += audit_figures(spark, sizes, folder, kept)
     spark.stop()
     if not chosen.skip_kernels:
         seconds = mdav_seconds()
@@ -242,6 +245,28 @@ def main() -> None:
     report(figures, kept)
     if not chosen.folder:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def audit_figures(
+    spark: Any, sizes: list[int], folder: Path, kept: dict[str, Any]
+) -> list[Figure]:
+    """What benchmarks/audit.py measures, on the tables of this run."""
+    import audit
+
+    def its_policy(rows: int) -> dict[str, Any]:
+        return policy(make_table(spark, rows, folder), folder / f"release-{rows}")
+
+    figures: list[Figure] = []
+    if 1_000_000 in sizes:
+        linked = {rows: its_policy(rows) for rows in (2_000, 10_000, 100_000, 1_000_000)}
+        seconds = kept["job_1000000"]["job"]
+        found, kept["linkage"] = audit.linkage_figures(spark, linked, folder, seconds)
+        k, kept["k_check"] = audit.k_figure(spark, folder / "release-1000000", QUASI)
+        figures += [*found, k]
+    if max(sizes) >= 10_000_000:
+        loss, kept["loss"] = audit.loss_figure(spark, its_policy(max(sizes)), folder, max(sizes))
+        figures.append(loss)
+    return figures
 
 
 def mdav_seconds() -> float:

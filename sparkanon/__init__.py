@@ -9,10 +9,12 @@ groupings   4 who together: at least k records each
 releases    5 what is published for a group
 measures    6 what it cost, what can still leak
 engine      the only place that knows Spark; `engine/pipeline.py` is the flow
+report      the HTML page about a run
 cli         the commands
 numeric     shared number code, below the axes
 
-`anonymize(df, policy)` is the way in from Python; `sparkanon --help` from a terminal.
+`anonymize(df, policy)` and `audit(original, released, policy)` are the ways in from Python;
+`sparkanon --help` from a terminal.
 """
 
 from __future__ import annotations
@@ -23,9 +25,11 @@ from sparkanon.errors import GateError, InputError, PolicyError, SparkanonError
 from sparkanon.policy import Policy, load_policy
 
 if TYPE_CHECKING:
+    from sparkanon.engine.audit import Audit, audit
     from sparkanon.engine.pipeline import Release, anonymize
 
 __all__ = [
+    "Audit",
     "GateError",
     "InputError",
     "Policy",
@@ -33,6 +37,7 @@ __all__ = [
     "Release",
     "SparkanonError",
     "anonymize",
+    "audit",
     "load_policy",
 ]
 
@@ -43,4 +48,8 @@ def __getattr__(name: str) -> Any:
         from sparkanon.engine import pipeline
 
         return getattr(pipeline, name)
+    if name in ("Audit", "audit"):
+        from sparkanon.engine import audit
+
+        return getattr(audit, name)
     raise AttributeError(f"module 'sparkanon' has no attribute '{name}'")

@@ -22,6 +22,7 @@ Batches = Iterator[pa.RecordBatch]
 Longs = npt.NDArray[np.int64]
 
 DECILES = 10
+ROUNDING = 1e-9  # of distances that are summed in another order than the search sums them
 ORIGINAL, RELEASED = 0, 1  # the sides that a record can stand on
 _FIELDS = {
     "id": pa.int64(),  # of a query that is not settled yet; null: a sum over settled ones
@@ -48,10 +49,33 @@ class Outlyingness:
         return np.searchsorted(self.cuts, self.distance(points), side="right")
 
     def distance(self, points: Points) -> Floats:
-        gap = np.abs(points.values - self.middle[:, np.newaxis])
-        if points.caps is None:
-            return np.asarray((gap * gap).sum(axis=0))
-        return np.asarray(np.minimum(gap, points.caps[:, np.newaxis]).sum(axis=0))
+        return rowwise(points.values, self.middle[:, np.newaxis], points.caps)
+
+
+def rowwise(one: Floats, other: Floats, caps: Floats | None) -> Floats:
+    """Distances between points that stand at the same place of two (d, n) arrays."""
+    gap = np.abs(one - other)
+    if caps is None:
+        return np.asarray((gap * gap).sum(axis=0))
+    return np.asarray(np.minimum(gap, caps[:, np.newaxis]).sum(axis=0))
+
+
+def own_distances(points: Points, side: Longs, cls: Longs) -> Floats:
+    """From each record of a block to the nearest of its own class on the other side; inf if none.
+
+    A class has one released point.
+    """
+    own = np.full(points.n, np.inf)
+    x, z = np.flatnonzero(side == ORIGINAL), np.flatnonzero(side == RELEASED)
+    if len(x) == 0 or len(z) == 0:
+        return own
+    z = z[np.argsort(cls[z])]
+    at = np.minimum(np.searchsorted(cls[z], cls[x]), len(z) - 1)
+    here = cls[z[at]] == cls[x]
+    x, theirs = x[here], z[at[here]]
+    own[x] = rowwise(points.values[:, x], points.values[:, theirs], points.caps)
+    np.minimum.at(own, theirs, own[x])
+    return own
 
 
 @dataclass(frozen=True)
@@ -92,6 +116,9 @@ class Search:
         points = self.space.points(cells)
         values, caps, capped, _ = arrays(points)
         cls, weight = (table.column(name).to_numpy() for name in ("cls", "weight"))
+        if not self.second:
+            own = own_distances(points, side, cls)
+            best = own * (1.0 + ROUNDING)  # who is further than the own one does not count
         for asking, other in ((ORIGINAL, RELEASED), (RELEASED, ORIGINAL)):
             asks = np.flatnonzero(query & (side == asking))
             told = np.flatnonzero(reference & (side == other))
@@ -104,8 +131,9 @@ class Search:
             if self.second:
                 yield self._answers(chosen, asking, found)
             else:
-                own = Points(queries, points.caps, points.codes)
-                yield from self._results(chosen, asking, found, own, block)
+                at = Points(queries, points.caps, points.codes)
+                lost = found.best < own[asks] * (1.0 - ROUNDING)
+                yield from self._results(chosen, asking, found, at, lost, block)
 
     def _answers(self, chosen: pa.Table, side: int, found: Linked) -> pa.RecordBatch:
         told = {name: chosen.column(name) for name in ("id", "decile", "weight")}
@@ -114,12 +142,24 @@ class Search:
         )
 
     def _results(
-        self, chosen: pa.Table, side: int, found: Linked, points: Points, block: int
+        self,
+        chosen: pa.Table,
+        side: int,
+        found: Linked,
+        points: Points,
+        lost: npt.NDArray[np.bool_],
+        block: int,
     ) -> Batches:
-        """Sums over the queries that are settled; those that are not, for each block to search."""
+        """Sums over the queries that are settled; those that are not, for each block to search.
+
+        A query that has found something nearer than its own is lost, whatever is elsewhere.
+        """
         queries, caps, capped, _ = arrays(points)
-        query, to = reaches(queries, found.best, self.low, self.high, caps, capped)
-        query, to = query[to != block], to[to != block]
+        open_ = np.flatnonzero(~lost)
+        query, to = reaches(
+            queries[:, open_], found.best[open_], self.low, self.high, caps, capped
+        )
+        query, to = open_[query[to != block]], to[to != block]
         settled = np.ones(points.n, dtype=np.bool_)
         settled[query] = False
         deciles, weight = self.outlyingness.deciles(points), chosen.column("weight").to_numpy()
