@@ -21,12 +21,13 @@ $(READY): conf/requirements.lock pyproject.toml
 	@$(BIN)/python -c "from sparkanon.numeric.warm import warm; warm()"
 	@touch $@
 
-demo: setup  ## make 100,000 people, anonymize them, print release, manifest, timings
+demo: setup  ## make 100,000 people, anonymize them, print where release and report are
 	@rm -rf demo/people.parquet
 	@mkdir -p demo
 	$(BIN)/sparkanon sample-data --rows 100000 --out demo/people.parquet
 	$(BIN)/sparkanon validate conf/policies/demo.yaml
 	$(BIN)/sparkanon anonymize conf/policies/demo.yaml
+	$(BIN)/sparkanon report "$$(ls -d demo/runs/*/ | tail -1)"
 
 test: setup lint  ## lint, type-check, test (under 12 minutes on 2 cores)
 	$(BIN)/python -m pytest
