@@ -81,7 +81,7 @@ def _number_covers(cell: str, original: str, kind: Kind) -> str:
     in_set = f"exists({members}, {ONE} -> {o} between {ONE}.low and {ONE}.high)"
     cases = f"when {b} is null then false when {shapes.is_set(cell)} then {in_set}"
     if kind.is_number:  # 129.5 is behind 12*, as -129.5 is behind -12*
-        cut = f"if({o} < 0, ceil({o}), floor({o}))"
+        cut = f"if({b}.high > 0, floor({o}), ceil({o}))"
         cases += f" when {shapes.has_prefix(cell, kind)} then {cut} between {b}.low and {b}.high"
     above = f"coalesce(if({b}.low_open, {b}.low < {o}, {b}.low <= {o}), {o} is not null)"
     below = f"coalesce(if({b}.high_open, {o} < {b}.high, {o} <= {b}.high), {o} is not null)"

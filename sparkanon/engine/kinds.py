@@ -77,15 +77,15 @@ class Kind:
         return _NUMBER
 
     def first(self, value: str) -> str:
-        """The least number of a text that fits `pattern`; null where there is no such number."""
+        """The least number of a text that fits `pattern`; null for a day that never was."""
         match self.reading:
             case Reading.NUMBER:
-                return _finite(f"try_cast({value} as double)")
+                return f"try_cast({value} as double)"
             case Reading.FLOAT:
-                return _finite(f"cast(try_cast({value} as float) as double)")
+                return f"cast(try_cast({value} as float) as double)"
             case Reading.BOOLEAN:
                 word = f"lower({value})"
-                number = _finite(f"try_cast({value} as double)")
+                number = f"try_cast({value} as double)"
                 words = f"when {word} in ({_TRUE}) then 1d when {word} in ({_FALSE}) then 0d"
                 return f"case {words} else {number} end"
             case Reading.DATE:
@@ -137,11 +137,6 @@ def kind_of(original: Quasi) -> Kind:
         T.FloatType: Reading.FLOAT,
     }
     return Kind(readings.get(type(original.spark), Reading.NUMBER))
-
-
-def _finite(number: str) -> str:
-    """Text such as 1e999 is cast to infinity, which no original holds."""
-    return f"nullif(nullif({number}, double('Infinity')), double('-Infinity'))"
 
 
 def _first_day(value: str) -> str:

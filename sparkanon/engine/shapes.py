@@ -102,8 +102,13 @@ def _struct(low: str, high: str, low_open: str = "false", high_open: str = "fals
     return f"named_struct({fields})"
 
 
+def _finite(number: str) -> str:
+    """Null cannot be read, and text such as 1e999 becomes an infinity that no original holds."""
+    return f"coalesce(abs({number}) < double('Infinity'), false)"
+
+
 def _set_bounds(cell: str, kind: Kind) -> str:
-    readable = f"forall({PARTS}, {ONE} -> {ONE}.low is not null and {ONE}.high is not null)"
+    readable = f"forall({PARTS}, {ONE} -> {_finite(f'{ONE}.low')} and {_finite(f'{ONE}.high')})"
     found = _struct(f"array_min({PARTS}.low)", f"array_max({PARTS}.high)")
     return let(PARTS, set_values(cell, kind), f"if({readable}, {found}, null)")
 
@@ -113,7 +118,8 @@ def _prefix_bounds(cell: str, kind: Kind) -> str:
         return _date_prefix_bounds(cell, kind)
     ends = [kind.first(f"translate({cell}, '*', '{digit}')") for digit in "09"]
     found = _struct(f"array_min({PARTS})", f"array_max({PARTS})")  # of -12* nines are lower
-    readable = f"{cell} rlike {text(_NUMBER_PREFIX)} and array_size(array_compact({PARTS})) = 2"
+    finite = f"forall({PARTS}, {ONE} -> {_finite(ONE)})"
+    readable = f"{cell} rlike {text(_NUMBER_PREFIX)} and {finite}"
     return let(PARTS, f"array({', '.join(ends)})", f"if({readable}, {found}, null)")
 
 
@@ -142,18 +148,19 @@ def _range_bounds(cell: str, kind: Kind) -> str:
     """Plain values, ranges and half-open ranges, all by one regular expression."""
     forms = "|".join(_RANGES).replace("INF", _INFINITY).replace("ONE", kind.pattern)
     pieces = f"regexp_replace({cell}, {text(f'^(?:{forms})$')}, {text(_MARK.join(_RANGE_PIECES))})"
-    opening, start, end, closing = (f"nullif(get({PARTS}, {i}), '')" for i in range(4))
-    low_open = f"coalesce({opening} in ('(', ']', '>'), false)"
-    high_open = f"coalesce({closing} in (')', '[', '<'), false)"
+    opening, start, end, closing = (f"get({PARTS}, {i})" for i in range(4))
+    low_open = f"{opening} <=> '(' or {opening} <=> ']' or {opening} <=> '>'"
+    high_open = f"{closing} <=> ')' or {closing} <=> '[' or {closing} <=> '<'"
     # Later than 2020 begins after its last day, from 2020 on its first.
     low = f"if({low_open}, {kind.last(start)}, {kind.first(start)})"
     high = f"if({high_open}, {kind.first(end)}, {kind.last(end)})"
     b = BOUNDS
     one_value = f"{b}.low = {b}.high and not {b}.low_open and not {b}.high_open"
     readable = (
-        f"({start} is null or {b}.low is not null) and ({end} is null or {b}.high is not null) "
+        f"({start} is null or {_finite(f'{b}.low')}) "
+        f"and ({end} is null or {_finite(f'{b}.high')}) "
         f"and coalesce({b}.low < {b}.high or {one_value}, true)"
     )
     made = let(b, _struct(low, high, low_open, high_open), f"if({readable}, {b}, null)")
-    parts = f"split({pieces}, {text(_MARK)})"
+    parts = f"transform(split({pieces}, {text(_MARK)}), {ONE} -> if({ONE} = '', null, {ONE}))"
     return let(PARTS, parts, f"if(array_size({PARTS}) = 4, {made}, null)")
