@@ -19,6 +19,7 @@ from sparkanon.cli.running import AsJson, Changes, PolicyPath, guessed_format
 from sparkanon.cli.running import call as _call
 from sparkanon.cli.running import note_seed as _note_seed
 from sparkanon.cli.running import running_spark as _spark
+from sparkanon.cli.sweep import sweep
 from sparkanon.cli.terminal import err, out
 from sparkanon.errors import GateError, InputError, Problem, SparkanonError
 from sparkanon.groupings import GROUPINGS
@@ -260,6 +261,7 @@ def schema() -> None:
 
 app.command("audit")(audit)
 app.command("report")(report)
+app.command("sweep")(sweep)
 
 # typer brings a click of its own in some versions and uses the installed one in others
 _UsageError: Any = typer.BadParameter.__base__

@@ -142,17 +142,20 @@ def _json(done: Audit) -> dict[str, Any]:
 
 def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run: runs/<run id>.")],
+    sweep: Annotated[
+        Path | None, typer.Option(help="Folder of a sweep, whose map is to be in the report.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Draw the report of a run: one HTML file that needs no network.
 
-    anonymize and audit leave their numbers in the folder of the run. The report holds no cell
-    and no count below k.
+    anonymize, audit and sweep leave their numbers in the folder of the run. The report holds no
+    cell and no count below k.
     """
     call.json = as_json
     from sparkanon.report import write_report
 
-    path = write_report(run)
+    path = write_report(run, sweep)
     if as_json:
         terminal.print_json({"status": "ok", "run_id": run.name, "report": str(path)})
     else:

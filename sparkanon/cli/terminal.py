@@ -42,14 +42,14 @@ class Progress:
 
     def started(self, step: str) -> None:
         if err.is_terminal:
-            self._status = err.status(f"{_STEPS.get(step, step)} ...")
+            self._status = err.status(f"{_STEPS.get(step, escape(step))} ...")
             self._status.start()
 
     def done(self, step: str, seconds: float, note: str) -> None:
         self.stop()
         mark = "[green]✓[/] " if err.is_terminal else ""
         tail = f"  [dim]{escape(note)}[/]" if note else ""
-        err.print(f"{mark}{_STEPS.get(step, step):<28}{seconds:7.1f} s{tail}")
+        err.print(f"{mark}{_STEPS.get(step, escape(step)):<28}{seconds:7.1f} s{tail}")
 
     def stop(self) -> None:
         if self._status is not None:

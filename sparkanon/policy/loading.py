@@ -86,18 +86,23 @@ def changed(data: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
         path, equals, text = change.partition("=")
         if not equals or not path:
             raise PolicyError(Problem("--set", f"wants path=value, got '{change}'"))
-        *parents, last = path.split(".")
-        at: Any = data
-        for parent in parents:
-            inner = at.setdefault(parent, {})
-            if isinstance(inner, str):  # `grouping: refined` and `columns.age: keep` are short
-                key = "role" if at is data.get("columns") else "name"
-                inner = at[parent] = {key: inner}
-            if not isinstance(inner, dict):
-                raise PolicyError(Problem("--set", f"'{path}': '{parent}' holds no options"))
-            at = inner
-        at[last] = parse_value(text)
+        put(data, path, parse_value(text))
     return data
+
+
+def put(data: dict[str, Any], path: str, value: Any, option: str = "--set") -> None:
+    """Write a value at a dotted path of a policy's mapping; `option` is who asked for it."""
+    *parents, last = path.split(".")
+    at: Any = data
+    for parent in parents:
+        inner = at.setdefault(parent, {})
+        if isinstance(inner, str):  # `grouping: refined` and `columns.age: keep` are short
+            key = "role" if at is data.get("columns") else "name"
+            inner = at[parent] = {key: inner}
+        if not isinstance(inner, dict):
+            raise PolicyError(Problem(option, f"'{path}': '{parent}' holds no options"))
+        at = inner
+    at[last] = value
 
 
 def parse_value(text: str) -> Any:

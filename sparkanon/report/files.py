@@ -14,10 +14,16 @@ REPORT_VERSION = 1  # what `report_version` in report.json must say
 _NEEDED = ("run_id", "status", "measures")
 
 
-def write_report(run_folder: Path) -> Path:
-    """Draw `report.html` from the `report.json` of a run; readers see the old page or the new."""
+def write_report(run_folder: Path, sweep_folder: Path | None = None) -> Path:
+    """Draw `report.html` from the `report.json` of a run; readers see the old page or the new.
+
+    With the folder of a sweep its map of risk and loss is part of the page.
+    """
     page = Path(run_folder) / "report.html"
-    text = render(_read(Path(run_folder) / "report.json"))
+    run = _read(Path(run_folder) / "report.json")
+    if sweep_folder is not None:
+        run = run | {"sweep": _read(Path(sweep_folder) / "report.json").get("sweep")}
+    text = render(run)
     part = page.with_name(f".{page.name}.{os.getpid()}")
     try:
         part.write_text(text, encoding="utf-8")
