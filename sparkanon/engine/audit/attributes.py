@@ -23,7 +23,8 @@ from sparkanon.measures.base import ATTRIBUTES
 Codes = npt.NDArray[np.int64]
 
 # More distinct values are joined: numbers into ranges, categories into one for all rare ones.
-# A class then looks less diverse than it is, never more.
+# A class then looks less diverse than it is, never more; t-closeness of numbers is exact up to
+# the width of a range.
 MOST_VALUES = 10_000
 _WORST = {"t_closeness": max, "homogeneous": max}  # of all others the least is the worst
 
@@ -64,6 +65,16 @@ class _Coding:
             found = place.to_numpy(zero_copy_only=False)
         return np.where(null, self.codes - 1, found).astype(np.int64)
 
+    def expected(self, counts: Codes) -> Codes:
+        """Counts that classes are held against: joined values as if no other class had them.
+
+        So a class that has some cannot seem closer to the table than it is.
+        """
+        if self.ordered:
+            return counts
+        joined = np.arange(self.codes) == len(self.values)
+        return np.append(np.where(joined, 0, counts), counts[joined])
+
     def count(self, cells: pa.Table) -> Codes:
         """Of a table of values `v` and how often each occurs, `n`."""
         codes = self.of(cells.column("v").combine_chunks())
@@ -76,7 +87,7 @@ def _diversity(sides: Sides, cell: str, c: float) -> diversity.Diversity:
     value = f"cast({cell} as {'double' if ordered else 'string'}) as v"
     sizes = sides.released.selectExpr(value).groupBy("v").agg(F.expr("count(1) as n"))
     coding = _Coding(_values(sizes, ordered), ordered)
-    counts = tally(sizes, coding)
+    counts = coding.expected(tally(sizes, coding))
     # a class must be whole in one partition; its hash says which class it is
     hashed = ", ".join(f"{z}, {z} is null" for z in sides.released_cells)
     cells = sides.released.selectExpr(f"xxhash64({hashed}) as cls", value).repartition("cls")
@@ -110,11 +121,9 @@ class _ClassCounting:
             return
         table = pa.Table.from_batches(held)
         _, cls = np.unique(table.column("cls").to_numpy(), return_inverse=True)
-        codes = self.coding.of(table.column("v").combine_chunks())
-        # codes that never occur would stretch the distance between ranks
-        used = np.flatnonzero(self.counts)
-        place = np.cumsum(self.counts > 0) - 1
-        found = diversity.local(
-            cls, place[codes], self.counts[used], ordered=self.coding.ordered, c=self.c
-        )
+        codes, counts = self.coding.of(table.column("v").combine_chunks()), self.counts
+        if self.coding.ordered:
+            # codes that never occur would stretch the distance between ranks
+            codes, counts = (np.cumsum(counts > 0) - 1)[codes], counts[counts > 0]
+        found = diversity.local(cls, codes, counts, ordered=self.coding.ordered, c=self.c)
         yield pa.RecordBatch.from_pydict({"tally": [pickle.dumps(found)]})

@@ -70,8 +70,7 @@ def linkage(
         for i, c in enumerate(compared)
     )
     tree = _tree(compared, records, fitted, rows, block_rows)
-    open_ends = _null_columns(sides, statistics)
-    low, high = _boxes(tree, compared, fitted, open_ends)
+    low, high = _boxes(tree, compared, fitted, _null_columns(pair, compared))
     columns = tuple(column for column, _ in records)
     search = Search(compared, fitted, low, high, _outlyingness(columns, fitted))
     everyone = _everyone(pair, compared, share)
@@ -206,11 +205,12 @@ def _outlyingness(columns: tuple[Column, ...], space: FittedSpace) -> Outlyingne
     return replace(middle, cuts=cuts)
 
 
-def _null_columns(sides: Sides, statistics: Sequence[ColumnStatistics]) -> set[str]:
-    wanted = (f"bool_or({c.z} is null) as n{i}" for i, c in enumerate(sides.compared))
-    (row,) = sides.released.selectExpr(*wanted).collect()
-    released = {c.name for i, c in enumerate(sides.compared) if row[f"n{i}"]}
-    return released | {s.name for s in statistics if s.nulls}
+def _null_columns(pair: DataFrame, compared: Sequence[Compared]) -> set[str]:
+    """Counted on the pair: the statistics know of no nulls that the policy fills."""
+    (row,) = pair.selectExpr(
+        *(f"bool_or({c.x} is null or {c.z} is null) as n{i}" for i, c in enumerate(compared))
+    ).collect()
+    return {c.name for i, c in enumerate(compared) if row[f"n{i}"]}
 
 
 def _boxes(

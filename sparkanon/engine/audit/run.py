@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from sparkanon.engine import tables
 from sparkanon.engine.audit.measure import Measured, asked_by_audit, measure
@@ -133,7 +134,8 @@ def _sides(
     gone = [q.name for q in facts.quasi if q.name not in {c.name for c in compared}]
     left_out = {f"column {name}": "it is not in the release" for name in gone}
     if key is not None:
-        keyed = raw.filter(usable(facts.quasi)) if _drops(policy) else raw
+        clean = raw.withColumns({q.name: F.expr(q.clean) for q in facts.quasi})
+        keyed = clean.filter(usable(facts.quasi)) if _drops(policy) else clean
         return joined(compared, told, keyed, released, key, policy.audit.suppression), left_out
     pairs = kept(spark, policy.private.path) if policy.private is not None and own else None
     if pairs is not None:
@@ -144,7 +146,7 @@ def _sides(
         group = "g" if "g" in pairs.columns else None
         return Sides(pairs, pairs, pairs, own_release(facts.quasi), told, group), left_out
     rows = released.count()
-    if rows != facts.rows and not (policy.audit.suppression and rows < facts.rows):
+    if rows != facts.rows and not (policy.audit.suppression and 0 < rows < facts.rows):
         raise InputError(fewer_rows(facts.rows, rows))
     return apart(compared, told, cleaned, released), left_out
 

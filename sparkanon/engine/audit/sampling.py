@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from sparkanon.engine.audit.pairs import Compared
 from sparkanon.measures import ranks
@@ -44,14 +45,20 @@ class Binning:
 
 
 def sample(side: DataFrame, numbers: Sequence[str], rows: int, wanted: int = ROWS) -> pa.Table:
-    """Some `wanted` rows of these expressions, chosen by their own hash; as c0, c1, ..."""
-    named = side.selectExpr(*(f"{sql} as c{i}" for i, sql in enumerate(numbers)))
-    if rows > wanted:
-        cells = ", ".join(f"c{i}, c{i} is null" for i in range(len(numbers)))
-        limit = int(-(2**63) + wanted / rows * 2**64)
-        # equal rows are drawn together, as they must be for a sample that any cluster repeats
-        named = named.filter(f"xxhash64({cells}) < {limit}")
-    return named.toArrow()
+    """Some `wanted` rows of these expressions, chosen by their own hash; as c0, c1, ...
+
+    Any cluster repeats it: of equal rows, which nothing tells apart, a number is drawn that is
+    in proportion. Drawn all or none, few combinations would make a huge sample or an empty one.
+    """
+    names = [f"c{i}" for i in range(len(numbers))]
+    named = side.selectExpr(*(f"{sql} as {c}" for sql, c in zip(numbers, names, strict=True)))
+    if rows <= wanted:
+        return named.toArrow()
+    cells = ", ".join(f"{c}, {c} is null" for c in names)
+    chance = f"(xxhash64({cells}) / double({2**64}) + 0.5)"
+    drawn = f"cast(floor(n * double({wanted / rows!r}) + {chance}) as int) as n"
+    sizes = named.groupBy(*names).agg(F.expr("count(1) as n")).selectExpr(*names, drawn)
+    return sizes.selectExpr(*names, "explode(array_repeat(0, n))").select(*names).toArrow()
 
 
 def binnings(

@@ -40,7 +40,10 @@ _FIELDS = {
 
 @dataclass(frozen=True)
 class Outlyingness:
-    """How far out a record lies: the decile of its distance from the middle of the table."""
+    """How far out a record lies: the decile of its distance from the middle of the table.
+
+    Of ordered columns: there is no middle of categories, and every block has its own codes.
+    """
 
     middle: Floats
     cuts: Floats
@@ -49,7 +52,9 @@ class Outlyingness:
         return np.searchsorted(self.cuts, self.distance(points), side="right")
 
     def distance(self, points: Points) -> Floats:
-        return rowwise(points.values, self.middle[:, np.newaxis], points.caps)
+        ordered = ~points.codes
+        caps = None if points.caps is None else points.caps[ordered]
+        return rowwise(points.values[ordered], self.middle[ordered, np.newaxis], caps)
 
 
 def rowwise(one: Floats, other: Floats, caps: Floats | None) -> Floats:
@@ -60,22 +65,27 @@ def rowwise(one: Floats, other: Floats, caps: Floats | None) -> Floats:
     return np.asarray(np.minimum(gap, caps[:, np.newaxis]).sum(axis=0))
 
 
-def own_distances(points: Points, side: Longs, cls: Longs) -> Floats:
+def own_distances(
+    points: Points, side: Longs, cls: Longs, weight: Longs
+) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """From each record of a block to the nearest of its own class on the other side; inf if none.
 
-    A class has one released point.
+    A class has one released point of the weight of its originals. Also whether all of the own
+    class is in this block, so that none can be nearer.
     """
-    own = np.full(points.n, np.inf)
+    own, here_all = np.full(points.n, np.inf), np.zeros(points.n, dtype=np.bool_)
     x, z = np.flatnonzero(side == ORIGINAL), np.flatnonzero(side == RELEASED)
     if len(x) == 0 or len(z) == 0:
-        return own
+        return own, here_all
     z = z[np.argsort(cls[z])]
     at = np.minimum(np.searchsorted(cls[z], cls[x]), len(z) - 1)
     here = cls[z[at]] == cls[x]
     x, theirs = x[here], z[at[here]]
     own[x] = rowwise(points.values[:, x], points.values[:, theirs], points.caps)
     np.minimum.at(own, theirs, own[x])
-    return own
+    here_all[x] = True
+    here_all[z] = np.bincount(theirs, minlength=points.n)[z] == weight[z]
+    return own, here_all
 
 
 @dataclass(frozen=True)
@@ -117,7 +127,7 @@ class Search:
         values, caps, capped, _ = arrays(points)
         cls, weight = (table.column(name).to_numpy() for name in ("cls", "weight"))
         if not self.second:
-            own = own_distances(points, side, cls)
+            own, here_all = own_distances(points, side, cls, weight)
             best = own * (1.0 + ROUNDING)  # who is further than the own one does not count
         for asking, other in ((ORIGINAL, RELEASED), (RELEASED, ORIGINAL)):
             asks = np.flatnonzero(query & (side == asking))
@@ -132,7 +142,7 @@ class Search:
                 yield self._answers(chosen, asking, found)
             else:
                 at = Points(queries, points.caps, points.codes)
-                lost = found.best < own[asks] * (1.0 - ROUNDING)
+                lost = here_all[asks] & (found.best < own[asks] * (1.0 - ROUNDING))
                 yield from self._results(chosen, asking, found, at, lost, block)
 
     def _answers(self, chosen: pa.Table, side: int, found: Linked) -> pa.RecordBatch:

@@ -112,11 +112,13 @@ def _count_problems(
     if pairs < rows_z:
         text = f"{rows_z - pairs} rows of the release have a key that the original does not have"
         yield Problem("--key", text)
-    elif rows_z < rows_x and not suppression:
+    elif rows_z == 0 or (rows_z < rows_x and not suppression):
         yield fewer_rows(rows_x, rows_z)
 
 
 def fewer_rows(rows_x: int, rows_z: int) -> Problem:
+    if rows_z == 0:
+        return Problem("output", "the release is empty")
     return Problem(
         "audit.suppression",
         f"the original has {rows_x} rows and the release {rows_z}; if rows were suppressed, "
