@@ -13,7 +13,7 @@ from sparkanon.cli import terminal
 from sparkanon.cli.running import AsJson, Changes, call, guessed_format, running_spark
 from sparkanon.cli.terminal import out
 from sparkanon.errors import InputError, Problem
-from sparkanon.policy import load_policy
+from sparkanon.policy import Policy, load_policy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -67,8 +67,8 @@ def audit(
     with running_spark(checked, progress, delta=delta) as spark:
         try:
             done = auditing.audit(
-                _table(spark, original, "--original"),
-                _table(spark, release, "--release"),
+                _table(spark, original, checked, "--original"),
+                _table(spark, release, checked, "--release"),
                 checked,
                 key=key,
                 run_id=call.run_id,
@@ -81,7 +81,9 @@ def audit(
     _show(done, as_json)
 
 
-def _table(spark: SparkSession, place: str | None, option: str) -> DataFrame | None:
+def _table(
+    spark: SparkSession, place: str | None, policy: Policy, option: str
+) -> DataFrame | None:
     if place is None:
         return None
     from sparkanon.engine import tables
@@ -90,7 +92,7 @@ def _table(spark: SparkSession, place: str | None, option: str) -> DataFrame | N
     kind = guessed_format(place)
     where = {"name" if kind == "table" else "path": place}
     try:
-        return tables.read(spark, Source.model_validate({"format": kind} | where)).data
+        return tables.read(spark, Source.model_validate({"format": kind} | where), policy).data
     except InputError as error:
         raise InputError([Problem(option, p.message) for p in error.problems]) from None
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from pyspark.sql import SparkSession
 
-from sparkanon.errors import InputError, Problem
+from sparkanon.errors import Problem, SparkanonError
 from sparkanon.measures import Measure
 from sparkanon.policy.model import MeasuresTable
 
@@ -28,5 +28,6 @@ def append(
     try:
         made.write.format(table.format).mode("append").save(table.path)
     except Exception as error:
+        # not a wrong input: all else is done by now, a release may be published
         text = f"{table.path} cannot be appended to ({type(error).__name__})"
-        raise InputError(Problem("audit.table", text)) from None
+        raise SparkanonError(Problem("audit.table", text)) from None

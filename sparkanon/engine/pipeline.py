@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sparkanon.engine import tables
 from sparkanon.engine.audit.classes import class_measures
 from sparkanon.engine.audit.measure import Measured, asked_by_anonymize, measure
-from sparkanon.engine.audit.pairing import keep
+from sparkanon.engine.audit.pairing import check_keepable, keep
 from sparkanon.engine.audit.pairs import Sides, own_release
 from sparkanon.engine.columns import Columns, resolve
 from sparkanon.engine.files import Staging, write_atomically
@@ -120,6 +120,8 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
         columns = resolve(policy, table.data.schema)
         if policy.output is not None:
             tables.check_writable(policy.output, columns.schema)
+        if policy.private is not None:
+            check_keepable(policy.private.path)
         staging = staging_for(run.spark, policy.output, run.run_id, _scratch())
         keyed = with_key(table.data, columns)
     with step("fit"):
@@ -215,12 +217,14 @@ def _publish(
 
 def _record(run: _Run, manifest: dict[str, Any], found: Measured) -> Path | None:
     """Write manifest and report into the folder of runs, and measures into their table."""
-    policy = run.policy
-    if policy.audit.table is not None:
+    path = _written(run.policy, manifest, found) if run.policy.output is not None else None
+    if run.policy.audit.table is not None:
         measures = [Measure(**measure) for measure in manifest["measures"]]
-        append(run.spark, policy.audit.table, run.run_id, datetime.now(UTC), measures)
-    if policy.output is None:
-        return None
+        append(run.spark, run.policy.audit.table, run.run_id, datetime.now(UTC), measures)
+    return path
+
+
+def _written(policy: Policy, manifest: dict[str, Any], found: Measured) -> Path:
     path = Path(policy.runs) / str(manifest["run_id"]) / "manifest.json"
     report = report_from(manifest, found.parts, found.left_out)
     try:

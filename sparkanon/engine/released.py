@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import types as T
 
 from sparkanon.engine.columns import Quasi
-from sparkanon.engine.generalized import is_suppressed, number
+from sparkanon.engine.generalized import is_readable, is_suppressed, number
 from sparkanon.engine.kinds import TEXT, Kind, Reading, kind_of
 from sparkanon.engine.names import quoted
 from sparkanon.errors import Problem
@@ -40,6 +40,16 @@ def released_number(name: str, original: Quasi, released_type: T.DataType) -> st
         f"columns.{name}",
         f"is {types[0]} in the release, which cannot be compared with {types[1]}",
     )
+
+
+def unreadable_cell(original: Quasi, released_type: T.DataType) -> str | None:
+    """Whether a released cell holds something that has no number, in SQL; None: none can."""
+    if original.scale is Scale.NOMINAL:
+        return None
+    if not isinstance(released_type, _TEXTS) and original.order is None:
+        return None
+    labels = _as_text(quoted(original.name), original.spark, released_type)
+    return None if labels is None else f"not {is_readable(labels, kind_of(original))}"
 
 
 def _as_text(cell: str, original: T.DataType, released: T.DataType) -> str | None:

@@ -233,6 +233,22 @@ def read_staged(
     return reader.load(path).selectExpr(*map(quoted, schema.names))
 
 
+def read_release(spark: SparkSession, sink: Sink, schema: T.StructType) -> DataFrame:
+    """A folder that an earlier run published, if its columns are still those of the policy."""
+    options = {k: _text(v) for k, v in sink.options.items()} | {"multiLine": "true"}
+    reader = spark.read.format(sink.format).options(**_EXACT_CSV | options)
+    try:
+        found = reader.load(sink.place).columns
+    except AnalysisException as error:
+        missing = error.getCondition() == "PATH_NOT_FOUND"
+        reason = "does not exist" if missing else "holds no release"
+        raise InputError(Problem("output.path", f"{sink.place} {reason}")) from None
+    if set(found) != set(schema.names):
+        text = f"{sink.place} has other columns than this policy releases; give it as the release"
+        raise InputError(Problem("output.path", text))
+    return read_staged(spark, sink.place, schema, sink)
+
+
 def as_source(sink: Sink) -> Source:
     """The same place to read from."""
     return Source(format=sink.format, path=sink.path, name=sink.name)

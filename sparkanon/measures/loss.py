@@ -31,13 +31,19 @@ def merge(parts: Iterable[Sequence[float]]) -> Floats:
     return np.asarray(np.sum(np.array(list(parts), dtype=np.float64), axis=0))
 
 
-def finish(errors: Floats, statistics: Sequence[ColumnStatistics]) -> list[Measure]:
-    """`sse`, `sst` and `il` for the table and for each column."""
+def finish(
+    errors: Floats, statistics: Sequence[ColumnStatistics], suppressed: float = 0.0
+) -> list[Measure]:
+    """`sse`, `sst` and `il` for the table and for each column.
+
+    `suppressed` is the share of records that are not released: each counts as if its cells were
+    the column's mean, so that leaving records out cannot look like losing less.
+    """
     measures: list[Measure] = []
     total_sse = total_sst = 0.0
     for error, s in zip(errors, statistics, strict=True):
         sst = _sst(s)
-        sse = float(error) / _unit(s) if _unit(s) > 0 else 0.0
+        sse = float(error) / _unit(s) + suppressed * sst if _unit(s) > 0 else 0.0
         total_sse += sse
         total_sst += sst
         measures += _three(sse, sst, s.name)

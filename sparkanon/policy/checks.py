@@ -119,12 +119,19 @@ def _audit(policy: Policy) -> Iterator[Problem]:
     for name in taken if isinstance(taken, list) else ():
         if name not in CATALOGUE:
             yield Problem("audit.take", unknown("measure", name, tuple(CATALOGUE)).message)
-    if policy.private is None:
-        return
-    places = (("output", policy.output), ("input", policy.input))
-    for where, place in places:
-        if place is not None and place.path and same_place(place.path, policy.private.path):
-            yield Problem("private.path", f"is the {where}, or lies inside it, or holds it")
+    taken_places = [
+        (where, place.path)
+        for where, place in (("output", policy.output), ("input", policy.input))
+        if place is not None and place.path
+    ]
+    own = (("private.path", policy.private), ("audit.table.path", policy.audit.table))
+    for path, part in own:
+        if part is None:
+            continue
+        for where, place in taken_places:
+            if same_place(place, part.path):
+                yield Problem(path, f"is the {where}, or lies inside it, or holds it")
+        taken_places.append(("private folder", part.path))
 
 
 def _seed(policy: Policy) -> Iterator[Problem]:

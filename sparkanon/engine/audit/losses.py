@@ -144,7 +144,7 @@ def losses(
         return _apart(sides, statistics, wanted, binned)
     counting = PairCounting(compared, statistics, width, wanted, binned, grids)
     found = tally(sides.pair.selectExpr(*sides_of(compared)), counting).by_name
-    measures = loss.finish(found["loss"], statistics)
+    measures = loss.finish(found["loss"], statistics, sides.suppressed / rows)
     measures += distortion.finish(found["moments"], statistics)
     if "interval_sd" in found:
         measures += intervals.finish_sd(found["interval_sd"], statistics)

@@ -36,6 +36,7 @@ class Sides:
     compared: tuple[Compared, ...]
     sensitive: tuple[str, ...]
     group: str | None = None  # of a release that draws from groups: the column that names them
+    suppressed: int = 0  # originals that a key finds nowhere in the release
 
     @property
     def released_cells(self) -> list[str]:

@@ -26,6 +26,7 @@ from sparkanon.engine.runs import new_run_id
 from sparkanon.engine.steps import Steps, Watcher
 from sparkanon.errors import GateError, InputError, Problem, SparkanonError
 from sparkanon.measures import Measure
+from sparkanon.measures.base import ATTRIBUTES, CLASSES
 from sparkanon.policy import NullPolicy, Policy, Role, check_policy, make_policy
 
 
@@ -79,7 +80,25 @@ def audit(
     policy = check_policy(policy) if isinstance(policy, Policy) else make_policy(policy)
     known = spark or next((t.sparkSession for t in (original, released) if t is not None), None)
     spark = known or SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
-    steps = Steps(watcher)
+    try:
+        return _audit(spark, original, released, policy, key, run_id or new_run_id(), watcher)
+    except Exception as error:
+        if tables.is_unreadable(error):
+            text = "a file of the original or of the release is damaged or malformed"
+            raise InputError(text) from None
+        raise
+
+
+def _audit(
+    spark: SparkSession,
+    original: DataFrame | None,
+    released: DataFrame | None,
+    policy: Policy,
+    key: str | None,
+    run_id: str,
+    watcher: Watcher | None,
+) -> Audit:
+    steps, own = Steps(watcher), released is None
     with steps.step("read"):
         x = _original(spark, original, policy)
         columns = resolve(policy, x.schema)
@@ -90,10 +109,12 @@ def audit(
         steps.note(f"{facts.rows:,} rows, {len(facts.quasi)} quasi-identifiers")
     with steps.step("pair"):
         cleaned = keyed.filter(usable(facts.quasi)) if _drops(policy) else keyed
-        sides, left_out = _sides(spark, policy, facts, (x, cleaned), z, key, released is None)
+        sides, left_out = _sides(spark, policy, facts, (x, cleaned), z, key, own)
+    if own and sides.group is None:
+        left_out |= _not_told(policy)
     statistics = tuple(s for s in facts.statistics if s.name in {c.name for c in sides.compared})
-    found = measure(sides, statistics, asked_by_audit(policy), policy, steps)
-    return _told(spark, policy, facts, found, left_out, run_id or new_run_id(), steps)
+    found = measure(sides, statistics, asked_by_audit(policy) - set(left_out), policy, steps)
+    return _told(spark, policy, facts, found, left_out, run_id, steps)
 
 
 def _original(spark: SparkSession, original: DataFrame | None, policy: Policy) -> DataFrame:
@@ -108,11 +129,21 @@ def _own_release(spark: SparkSession, policy: Policy, columns: Columns) -> DataF
     sink = policy.output
     if sink is None:
         raise InputError(Problem("output", "is required when no release is given"))
-    if sink.format in ("delta", "table"):
-        return tables.read(spark, tables.as_source(sink), None).data
-    if not Path(sink.place).exists():
-        raise InputError(Problem("output.path", f"{sink.place} does not exist"))
-    return tables.read_staged(spark, sink.place, columns.schema, sink)
+    try:
+        if sink.format in ("delta", "table"):
+            return tables.read(spark, tables.as_source(sink)).data
+        return tables.read_release(spark, sink, columns.schema)
+    except InputError as error:
+        told = [Problem(p.path.replace("input", "output", 1), p.message) for p in error.problems]
+        raise InputError(told) from None
+
+
+def _not_told(policy: Policy) -> dict[str, str]:
+    """Measures of our own release that its rows alone would answer wrongly."""
+    if policy.method.release.draws(policy.quasi_identifiers) is None:
+        return {}
+    reason = "a release that draws from groups does not tell them: keep the pairing (private)"
+    return dict.fromkeys((*CLASSES, *ATTRIBUTES, "il"), reason)
 
 
 def _drops(policy: Policy) -> bool:
@@ -130,6 +161,9 @@ def _sides(
 ) -> tuple[Sides, dict[str, str]]:
     raw, cleaned = originals
     sensitive = policy.with_role(Role.SENSITIVE)
+    rows = released.count()
+    if not rows:
+        raise InputError(Problem("release", "the table is empty"))
     compared, told = compare(facts.quasi, sensitive, cleaned, released)
     gone = [q.name for q in facts.quasi if q.name not in {c.name for c in compared}]
     left_out = {f"column {name}": "it is not in the release" for name in gone}
@@ -139,14 +173,16 @@ def _sides(
         return joined(compared, told, keyed, released, key, policy.audit.suppression), left_out
     pairs = kept(spark, policy.private.path) if policy.private is not None and own else None
     if pairs is not None:
+        sides = [("z", released, "release")]
+        if policy.nulls is not NullPolicy.IMPUTE:  # whose pairs hold the imputed cells
+            sides.append(("x", cleaned, "original"))
         names = [c.name for c in compared]
-        check_same(
-            pairs, released.selectExpr(*renamed(names, "z")), [f"z{i}" for i in range(len(names))]
-        )
+        for letter, table, what in sides:
+            numbered = [f"{letter}{i}" for i in range(len(names))]
+            check_same(pairs, table.selectExpr(*renamed(names, letter)), numbered, what)
         group = "g" if "g" in pairs.columns else None
         return Sides(pairs, pairs, pairs, own_release(facts.quasi), told, group), left_out
-    rows = released.count()
-    if rows != facts.rows and not (policy.audit.suppression and 0 < rows < facts.rows):
+    if rows != facts.rows and not (policy.audit.suppression and rows < facts.rows):
         raise InputError(fewer_rows(facts.rows, rows))
     return apart(compared, told, cleaned, released), left_out
 

@@ -11,7 +11,7 @@ from pyspark.sql import types as T
 from sparkanon.engine.audit.pairs import Compared, Sides, renamed
 from sparkanon.engine.columns import Quasi
 from sparkanon.engine.names import quoted
-from sparkanon.engine.released import released_number
+from sparkanon.engine.released import released_number, unreadable_cell
 from sparkanon.errors import InputError, Problem
 
 _KEY = "__sparkanon_pair"
@@ -35,11 +35,31 @@ def compare(
         shift = f" - cast({q.origin} as double)" if q.origin else ""
         x = replace(q, name=f"x{i}").number
         compared.append(Compared(q.name, q.scale, x, f"({z}){shift}" if shift else z))
+    problems += _unreadable(quasi, released) if not problems else []
     if problems:
         raise InputError(problems)
     if not compared:
         raise InputError(Problem("columns", "no quasi-identifier of the policy is in the release"))
     return tuple(compared), tuple(name for name in sensitive if name in fields)
+
+
+def _unreadable(quasi: Sequence[Quasi], released: DataFrame) -> list[Problem]:
+    """A cell that cannot be read would pass for a suppressed one, and hide a risk."""
+    fields = {field.name: field.dataType for field in released.schema.fields}
+    told = [(q, unreadable_cell(q, fields[q.name])) for q in quasi if q.name in fields]
+    asked = [(q, sql) for q, sql in told if sql is not None]
+    if not asked:
+        return []
+    (counts,) = released.selectExpr(*(f"count_if({sql})" for _, sql in asked)).collect()
+    return [
+        Problem(
+            f"columns.{q.name}",
+            f"{n} cells of the release are no value, range or set of the original's type; "
+            "if they are labels, say type: nominal",
+        )
+        for (q, _), n in zip(asked, counts, strict=True)
+        if n
+    ]
 
 
 def apart(
@@ -73,11 +93,18 @@ def joined(
         f"{quoted(key)} as {_KEY}", *renamed(names, "z"), *renamed(sensitive, "s")
     )
     pair = x.join(z, _KEY)
-    problems = list(_count_problems(_counted(x), _counted(z), pair.count(), suppression))
+    counted, pairs = _counted(x), pair.count()
+    problems = list(_count_problems(counted, _counted(z), pairs, suppression))
     if problems:
         raise InputError(problems)
-    pair = pair.drop(_KEY)
-    return Sides(x.drop(_KEY), z.drop(_KEY), pair, tuple(compared), tuple(sensitive))
+    return Sides(
+        x.drop(_KEY),
+        z.drop(_KEY),
+        pair.drop(_KEY),
+        tuple(compared),
+        tuple(sensitive),
+        suppressed=counted[0] - pairs,
+    )
 
 
 def _key_problems(original: DataFrame, released: DataFrame, key: str) -> Iterator[Problem]:
@@ -112,13 +139,14 @@ def _count_problems(
     if pairs < rows_z:
         text = f"{rows_z - pairs} rows of the release have a key that the original does not have"
         yield Problem("--key", text)
-    elif rows_z == 0 or (rows_z < rows_x and not suppression):
+    elif rows_z < rows_x and not suppression:
         yield fewer_rows(rows_x, rows_z)
 
 
 def fewer_rows(rows_x: int, rows_z: int) -> Problem:
-    if rows_z == 0:
-        return Problem("output", "the release is empty")
+    if rows_z > rows_x:
+        text = f"the release has {rows_z} rows, more than the {rows_x} of the original"
+        return Problem("release", text)
     return Problem(
         "audit.suppression",
         f"the original has {rows_x} rows and the release {rows_z}; if rows were suppressed, "
