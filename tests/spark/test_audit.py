@@ -114,6 +114,7 @@ def test_without_the_pairing_what_is_left_out_is_named(own: dict[str, Any], spar
     assert values(done)["min_class_size"] == release.manifest["min_class_size"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "delta"])
 def test_the_pairing_fits_a_release_of_any_format(
     own: dict[str, Any], spark: Any, tmp_path: Path, form: str
@@ -147,6 +148,7 @@ def test_the_private_folder_is_never_in_a_table(
     assert "private.path: is the" in text
 
 
+@pytest.mark.slow
 def test_nothing_but_a_pairing_is_replaced(own: dict[str, Any], spark: Any) -> None:
     folder = Path(own["private"]["path"])
     folder.mkdir(parents=True)
@@ -173,6 +175,7 @@ def test_the_pairing_of_another_release_is_refused(
     assert audit(None, None, other, spark=spark).status == "ok"
 
 
+@pytest.mark.slow
 def test_the_pairing_of_another_original_is_refused(
     own: dict[str, Any], spark: Any, people: Any
 ) -> None:
@@ -181,12 +184,14 @@ def test_the_pairing_of_another_original_is_refused(
     assert "another original" in refusal(lambda: audit(moved, None, own, spark=spark))
 
 
+@pytest.mark.slow
 def test_a_release_of_another_policy_is_refused(own: dict[str, Any], spark: Any) -> None:
     sparkanon.anonymize(None, own, spark=spark)
     own["columns"] = own["columns"] | {"ill": "identifier"}
     assert "has other columns" in refusal(lambda: audit(None, None, own, spark=spark))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nulls", ["own_category", "impute", "drop_row"])
 def test_nulls_mean_the_same_to_anonymizer_and_auditor(
     own: dict[str, Any], spark: Any, people: Any, nulls: str
@@ -199,6 +204,7 @@ def test_nulls_mean_the_same_to_anonymizer_and_auditor(
     assert done.report["rows_out"] == release.manifest["rows_out"]
 
 
+@pytest.mark.slow
 def test_permuted_releases_have_groups(own: dict[str, Any], spark: Any) -> None:
     own |= {"method": {"release": "permute"}, "audit": {"take": "all"}}
     release = sparkanon.anonymize(None, own, spark=spark)
@@ -276,6 +282,7 @@ def test_a_generalized_release_is_measured(original: Any, tmp_path: Path) -> Non
     assert lost["job"] == pytest.approx(100 * 2 / 0.75)  # no category is as it was
 
 
+@pytest.mark.slow
 def test_order_of_rows_and_columns_and_types_do_not_matter(
     original: Any, spark: Any, tmp_path: Path
 ) -> None:
@@ -296,6 +303,7 @@ def test_order_of_rows_and_columns_and_types_do_not_matter(
     assert found["l_distinct"] == 1
 
 
+@pytest.mark.slow
 def test_a_missing_column_is_left_out_and_named(original: Any, tmp_path: Path) -> None:
     released = original.selectExpr(*GENERALIZED).drop("zip", "s")
     done = audit(original, released, mixed(tmp_path), key="id")
@@ -305,6 +313,7 @@ def test_a_missing_column_is_left_out_and_named(original: Any, tmp_path: Path) -
     assert "zip" not in {m.column for m in done.measures}
 
 
+@pytest.mark.slow
 def test_without_a_key_the_rest_is_measured(original: Any, tmp_path: Path) -> None:
     done = audit(original, original.selectExpr(*GENERALIZED), mixed(tmp_path))
     assert {"entropy", "correlation_error", "l_distinct", "uniqueness"} <= values(done).keys()
@@ -326,6 +335,7 @@ def test_suppressed_rows_have_to_be_declared_and_count_as_lost(
     assert done.report["rows_out"] == 120
 
 
+@pytest.mark.slow
 def test_only_nominal_columns(original: Any, tmp_path: Path) -> None:
     columns = {"job": QUASI, "s": "sensitive", "id": "identifier"}
     rules = mixed(tmp_path, columns=columns, unlisted="drop")
@@ -335,6 +345,7 @@ def test_only_nominal_columns(original: Any, tmp_path: Path) -> None:
     assert values(done)["linkage_masked_to_original"] == pytest.approx(1 / 80)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["id", None])
 def test_constant_columns_make_no_nan(original: Any, tmp_path: Path, key: str | None) -> None:
     flat = original.selectExpr("id", "7 as age", "'1' as zip", "'a' as job", "day", "s")
@@ -440,6 +451,7 @@ def test_neither_pair_nor_places(original: Any, spark: Any, tmp_path: Path) -> N
         assert reason in text
 
 
+@pytest.mark.slow
 def test_damaged_files(own: dict[str, Any], spark: Any, tmp_path: Path) -> None:
     sparkanon.anonymize(None, own, spark=spark)
     for part in (tmp_path / "out").glob("part-*"):
@@ -493,6 +505,7 @@ def test_gates_on_any_measure(own: dict[str, Any], spark: Any, tmp_path: Path) -
         assert all(gate.value is not None for gate in gates)
 
 
+@pytest.mark.slow
 def test_anonymize_and_audit_measure_alike(own: dict[str, Any], spark: Any) -> None:
     release = sparkanon.anonymize(None, own | {"audit": {"take": "all"}}, spark=spark)
     done = audit(None, None, own, spark=spark)
@@ -518,6 +531,7 @@ def test_a_gate_without_a_value_fails_closed(own: dict[str, Any], spark: Any) ->
     assert passed == {"min_k": True, "max_linkage_original_to_masked": False, "max_il": True}
 
 
+@pytest.mark.slow
 def test_listed_measures_only(own: dict[str, Any], spark: Any) -> None:
     own |= {"audit": {"take": ["l_distinct"]}, "gates": {"max_il": 100}}
     release = sparkanon.anonymize(None, own, spark=spark)
@@ -526,6 +540,7 @@ def test_listed_measures_only(own: dict[str, Any], spark: Any) -> None:
     assert standard | {"l_distinct"} == values(audit(None, None, own, spark=spark)).keys()
 
 
+@pytest.mark.slow
 def test_sampled_targets_carry_an_interval(original: Any, tmp_path: Path) -> None:
     rules = mixed(tmp_path, audit={"take": list(LINKAGE), "targets": 40})
     released = original.selectExpr(*GENERALIZED)
@@ -539,6 +554,7 @@ def test_sampled_targets_carry_an_interval(original: Any, tmp_path: Path) -> Non
 # --- what is written
 
 
+@pytest.mark.slow
 def test_the_measures_table_grows_by_a_row_for_each_measure(
     own: dict[str, Any], spark: Any, tmp_path: Path
 ) -> None:
@@ -553,6 +569,7 @@ def test_the_measures_table_grows_by_a_row_for_each_measure(
     assert rows[done.run_id, "l_distinct", "ill"] == values(done)["l_distinct"]
 
 
+@pytest.mark.slow
 def test_a_measures_table_that_cannot_be_written_does_not_hide_the_run(
     own: dict[str, Any], spark: Any, tmp_path: Path
 ) -> None:
@@ -620,6 +637,7 @@ def csv(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_commands_on_an_own_release(csv: Path) -> None:
     made = command(csv, "anonymize", "policy.yaml", "--json")
     assert made.returncode == 0, made.stderr
@@ -651,6 +669,7 @@ def test_commands_on_a_foreign_release(csv: Path) -> None:
     told_nothing(done.stdout, done.stderr)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "path"),
     [
@@ -668,6 +687,7 @@ def test_commands_without_a_pair(csv: Path, arguments: tuple[str, ...], path: st
     assert told["errors"][0]["path"] == path
 
 
+@pytest.mark.slow
 def test_commands_on_a_release_that_does_not_exist(csv: Path) -> None:
     pair = ("--original", "people.csv", "--release", "nowhere.csv")
     done = command(csv, "audit", *pair, "--roles", "roles.yaml", "--json")
@@ -677,6 +697,7 @@ def test_commands_on_a_release_that_does_not_exist(csv: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_folder_without_a_report(csv: Path) -> None:
     done = command(csv, "report", ".")
     assert done.returncode == 2

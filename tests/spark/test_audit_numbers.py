@@ -215,6 +215,7 @@ def permuted_from(x: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     return z
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["classes", "permuted"])
 @pytest.mark.parametrize("space", [Euclidean(), Gower()], ids=lambda space: space.key)
 def test_linkage_is_that_of_all_pairs_in_one_block_and_in_many(
@@ -236,6 +237,7 @@ def test_linkage_is_that_of_all_pairs_in_one_block_and_in_many(
     assert rounds.asked_twice[0] > 50
 
 
+@pytest.mark.slow
 def test_linkage_measures_in_z_scores(spark: SparkSession, rng: np.random.Generator) -> None:
     x = pd.DataFrame(rng.normal(5, (1.0, 9.0, 100.0), (200, 3)), columns=["a", "b", "c"])
     z = x + rng.normal(0, 0.5, x.shape) * x.std().to_numpy()
@@ -272,6 +274,7 @@ def adaptive(spark: SparkSession, on: bool) -> Iterator[None]:
     spark.conf.set(name, str(before))
 
 
+@pytest.mark.slow
 def test_targets_are_the_same_for_any_layout_and_their_interval_holds_the_truth(
     spark: SparkSession, rng: np.random.Generator
 ) -> None:
@@ -295,6 +298,7 @@ def test_targets_are_the_same_for_any_layout_and_their_interval_holds_the_truth(
         assert found.value != truth
 
 
+@pytest.mark.slow
 def test_every_record_can_be_found_by_the_targets(spark: SparkSession) -> None:
     x = pd.DataFrame({"a": np.arange(300.0), "id": range(300)})
     named = [spread_out(spark, one) for one in (x, x.assign(a=x["a"] + 0.25))]
@@ -382,6 +386,7 @@ def test_k_l_and_t_are_those_of_pycanon(tables: Tables, measured: Found) -> None
         assert own["homogeneous"] == alone.mean() > 0
 
 
+@pytest.mark.slow
 def test_l_of_larger_classes_is_that_of_pycanon(
     spark: SparkSession, tables: Tables, tmp_path: Path
 ) -> None:
@@ -402,6 +407,7 @@ def test_l_of_larger_classes_is_that_of_pycanon(
     assert anonymity.entropy_l_diversity(z, ["word"], ["salary"]) == math.floor(least) > 1
 
 
+@pytest.mark.slow
 def test_more_values_than_can_be_told_apart_never_look_more_diverse(
     spark: SparkSession, tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -503,6 +509,7 @@ def test_entropies_are_those_of_the_values_that_occur(tables: Tables, measured: 
     assert values(measured, "mi_loss") == pytest.approx({None: mean, **lost}, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_entropies_of_rich_columns_are_those_of_one_block(
     spark: SparkSession, rng: np.random.Generator, tmp_path: Path
 ) -> None:
@@ -536,6 +543,7 @@ def test_subsets_are_those_of_groupby(tables: Tables, measured: Found) -> None:
     assert number(measured, "uniqueness") > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("partitions", "aqe"), [(1, True), (7, False)])
 def test_an_audit_does_not_depend_on_the_layout(
     spark: SparkSession, done: Audit, tmp_path: Path, partitions: int, aqe: bool
@@ -573,6 +581,7 @@ def own_release(
 Own = tuple[DataFrame, sparkanon.Release, dict[str, Any]]
 
 
+@pytest.mark.slow
 def test_audit_and_anonymize_find_the_same_loss(own_release: Own) -> None:
     original, release, policy = own_release
     assert release.data is not None
@@ -583,6 +592,7 @@ def test_audit_and_anonymize_find_the_same_loss(own_release: Own) -> None:
     assert number(found, "il") > 1
 
 
+@pytest.mark.slow
 def test_without_a_pairing_the_loss_of_centroids_is_the_same(own_release: Own) -> None:
     original, release, policy = own_release
     assert release.data is not None
@@ -595,6 +605,7 @@ def test_without_a_pairing_the_loss_of_centroids_is_the_same(own_release: Own) -
 # What other tools hand in
 
 
+@pytest.mark.slow
 def test_nan_is_null_in_a_table_that_a_key_pairs(spark: SparkSession, tmp_path: Path) -> None:
     told = []
     for missing in ("null", "double('NaN')"):
@@ -607,6 +618,7 @@ def test_nan_is_null_in_a_table_that_a_key_pairs(spark: SparkSession, tmp_path: 
     assert all(m.value is not None and math.isfinite(m.value) for m in told[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["id", None])
 def test_an_empty_release_is_refused(spark: SparkSession, tmp_path: Path, key: str | None) -> None:
     x = spark.range(60).selectExpr("id", "id % 7 as a")

@@ -260,6 +260,7 @@ def test_by_hand(spark: SparkSession, kind: Kind, expected: dict[str | None, Rea
     assert not wrong
 
 
+@pytest.mark.slow
 def test_a_zone_counts_only_where_the_original_has_one(spark: SparkSession) -> None:
     cell = ["2020-03-05T10:00:00+02:00"]
     assert read(spark, cell, STAMP) == [plain(micros("2020-03-05 08:00:00"))]
@@ -440,6 +441,7 @@ def random_cells(seed: int, n: int) -> list[str]:
     return made + ["".join(rng.choices(alphabet, k=rng.randint(1, 5))) for _ in range(n)]
 
 
+@pytest.mark.slow
 def test_numbers_agree_with_a_reference(spark: SparkSession) -> None:
     cells = random_cells(7, 2500)
     probes = [-129.0, -5.0, -0.1, 0.0, 0.5, 1.5, 3.0, 30.0, 35.0, 40.0, 125.5]
@@ -461,6 +463,7 @@ def test_numbers_agree_with_a_reference(spark: SparkSession) -> None:
     assert min(seen.values()) > 500  # both sides were put to the test
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.reading.name)
 def test_junk_never_raises(spark: SparkSession, kind: Kind) -> None:
     rng = random.Random(11)
@@ -493,6 +496,7 @@ def test_junk_never_raises(spark: SparkSession, kind: Kind) -> None:
             assert got.generalized == (got.low < got.high)
 
 
+@pytest.mark.slow
 def test_cells_that_are_not_text(spark: SparkSession) -> None:
     assert read(spark, [30, None], NUMBER, "bigint") == [plain(30), GONE]
     assert read(spark, [1e10, math.nan, math.inf], NUMBER, "double") == [plain(1e10), GONE, UNREAD]
@@ -574,6 +578,7 @@ def test_released_columns_of_other_types(spark: SparkSession) -> None:
     assert not wrong
 
 
+@pytest.mark.slow
 def test_same_types_agree_with_the_original(spark: SparkSession) -> None:
     for quasi, cell in ((INT, 5), (DAY, date(2020, 3, 5)), (MOMENT, NOON), (LOCAL, NOON)):
         table = spark.createDataFrame([(cell,)], T.StructType([T.StructField("q", quasi.spark)]))

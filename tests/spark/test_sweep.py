@@ -130,6 +130,7 @@ def test_cells_are_measured_kept_and_not_run_again(
     assert [p.k for p in ran] == [25, 25]  # a larger grid runs what is new in it
 
 
+@pytest.mark.slow
 def test_another_table_policy_or_seed_runs_again(
     table: DataFrame, tmp_path: Path, ran: list[Policy]
 ) -> None:
@@ -150,6 +151,7 @@ def test_another_table_policy_or_seed_runs_again(
     assert len(ran) == 4
 
 
+@pytest.mark.slow
 def test_refusals_and_errors_are_results(
     table: DataFrame, tmp_path: Path, ran: list[Policy]
 ) -> None:
@@ -211,6 +213,7 @@ def test_what_is_written(table: DataFrame, tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "out" / "cells" / ".key").stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 def test_a_damaged_table_ends_the_sweep(table: DataFrame, tmp_path: Path) -> None:
     path = tmp_path / "damaged.parquet"
     table.repartition(2).write.parquet(str(path))
@@ -223,6 +226,7 @@ def test_a_damaged_table_ends_the_sweep(table: DataFrame, tmp_path: Path) -> Non
     assert not (tmp_path / "out" / "sweep.json").exists()
 
 
+@pytest.mark.slow
 def test_risk_is_the_linkage_where_it_is_measured(
     table: DataFrame, tmp_path: Path, ran: list[Policy]
 ) -> None:
@@ -275,6 +279,7 @@ def test_bad_values_are_refused_before_anything_is_written(folder: Path) -> None
     assert sorted(folder.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_the_command_for_a_scheduler(folder: Path) -> None:
     values = ("--k", "3,10,900", "--grouping", "mdav,refined", "--out", "map")
     done = run(folder, "sweep", "policy.yaml", *values, "--json")
@@ -300,6 +305,7 @@ def test_the_command_for_a_scheduler(folder: Path) -> None:
     assert not [path for path in written if "Zanzibar" in path.read_text()]
 
 
+@pytest.mark.slow
 def test_the_command_for_a_person(folder: Path) -> None:
     done = run(folder, "sweep", "policy.yaml", "--k", "900", "--out", "map")
     assert done.returncode == 2
