@@ -125,12 +125,12 @@ def _small_counts(small: int) -> dict[str, Any]:
         policy=None,
         gates=[
             {"gate": "min_k", "limit": 1000, "value": small, "passed": False},
-            {"gate": "max_below_k", "limit": 0, "value": small, "passed": False},
+            {"gate": "min_min_class_size", "limit": 0, "value": small, "passed": False},
         ],
         measures=[
             {"measure": "min_class_size", "column": None, "value": small, "low": small,
              "high": small},
-            {"measure": "below_k", "column": "age", "value": small, "low": None, "high": None},
+            {"measure": "min_class_size", "column": "age", "value": small, "low": None, "high": None},
             {"measure": "homogeneous", "column": None, "value": small / 2_000_000, "low": None,
              "high": None},
         ],
