@@ -298,6 +298,7 @@ def test_the_command_for_a_scheduler(folder: Path) -> None:
         "sweep.json",
         "sweep.csv",
         "sweep.svg",
+        "report.json",
     }
     assert not [path for path in folder.rglob("*") if "release" in path.name]
     told_nothing(folder, done)
