@@ -130,7 +130,8 @@ def _small_counts(small: int) -> dict[str, Any]:
         measures=[
             {"measure": "min_class_size", "column": None, "value": small, "low": small,
              "high": small},
-            {"measure": "min_class_size", "column": "age", "value": small, "low": None, "high": None},
+            {"measure": "min_class_size", "column": "age", "value": small, "low": None,
+             "high": None},
             {"measure": "homogeneous", "column": None, "value": small / 2_000_000, "low": None,
              "high": None},
         ],
