@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from sparkanon.engine.columns import Quasi
 from sparkanon.engine.names import BLOCK, GROUP, KEY
+from sparkanon.engine.workers import settle
 from sparkanon.errors import KernelError
 from sparkanon.groupings import Grouping
 from sparkanon.measures import loss
@@ -72,6 +73,7 @@ class Masking:
     def __call__(self, batches: Batches) -> Batches:
         """For `mapInArrow`: a partition holds whole blocks, usually one."""
         failure: KernelError | None = None
+        settle()
         try:
             yield from self._blocks(batches)
         except Exception as error:
