@@ -32,7 +32,6 @@ class Facts:
 
     rows_in: int
     rows: int  # that take part: all, or under `drop_row` those without a null
-    fingerprint: str
     quasi: tuple[Quasi, ...]  # with their origins
     statistics: tuple[ColumnStatistics, ...]
 
@@ -64,8 +63,6 @@ def gather(table: DataFrame, columns: Columns, k: int, nulls: NullPolicy) -> Fac
     wanted = {
         "rows_in": "count(1)",
         "rows": f"count({_where(kept, '1')})",
-        "xor": f"bit_xor({KEY})",
-        "sum": f"sum(shiftright({KEY}, 40))",
     }
     for i, quasi in enumerate(columns.quasi):
         wanted[f"filled_{i}"] = f"count({quasi.cell})"
@@ -93,7 +90,6 @@ def gather(table: DataFrame, columns: Columns, k: int, nulls: NullPolicy) -> Fac
     return Facts(
         rows_in=counts["rows_in"],
         rows=counts["rows"],
-        fingerprint=f"{counts['rows_in']}:{counts['xor']}:{counts['sum']}",
         quasi=shifted,
         statistics=_with_pair_differences(
             table if kept is None else table.filter(kept), statistics, counts["rows"]

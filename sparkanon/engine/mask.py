@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from sparkanon.engine.columns import Quasi
 from sparkanon.engine.names import BLOCK, GROUP, KEY
-from sparkanon.engine.workers import settle
+from sparkanon.engine.workers import settles
 from sparkanon.errors import KernelError
 from sparkanon.groupings import Grouping
 from sparkanon.measures import loss
@@ -39,6 +39,7 @@ class BlockFacts:
     file: str = ""  # none: too few rows, merge the block with its sibling
     pair: str = ""  # the same rows beside their originals, if they are to be compared
     errors: tuple[float, ...] = ()  # `measures.loss.local`
+    keys: tuple[int, int] = (0, 0)  # of its rows, all xor-ed and all summed up
 
     def to_batch(self) -> pa.RecordBatch:
         return pa.RecordBatch.from_pydict({"facts": [json.dumps(asdict(self))]})
@@ -70,10 +71,10 @@ class Masking:
     key: bytes = field(repr=False)
     names: tuple[str, ...] = ()  # of the columns that come in, which Spark numbers
 
+    @settles
     def __call__(self, batches: Batches) -> Batches:
         """For `mapInArrow`: a partition holds whole blocks, usually one."""
         failure: KernelError | None = None
-        settle()
         try:
             yield from self._blocks(batches)
         except Exception as error:
@@ -99,7 +100,9 @@ class Masking:
             return BlockFacts(block, table.num_rows)
         masked, pair, errors = self.mask(table, block)
         written = self._written(masked), self._written(pair) if pair is not None else ""
-        return BlockFacts(block, table.num_rows, *written, tuple(errors))
+        keys = table.column(KEY).to_numpy().view(np.uint64)
+        both = int(np.bitwise_xor.reduce(keys)), int(np.sum(keys))
+        return BlockFacts(block, table.num_rows, *written, tuple(errors), both)
 
     def _written(self, table: pa.Table) -> str:
         name = f"part-{uuid.uuid4().hex}.snappy.parquet"

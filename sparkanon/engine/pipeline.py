@@ -9,7 +9,8 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, reduce
+from operator import xor
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from sparkanon.engine.measures_table import append
 from sparkanon.engine.names import quoted
 from sparkanon.engine.publish import publish, staging_for
 from sparkanon.engine.runs import new_run_id
-from sparkanon.engine.stage import cut, stage, staged_schema
+from sparkanon.engine.stage import Staged, cut, stage, staged_schema
 from sparkanon.engine.steps import Steps, Watcher
 from sparkanon.engine.verify import verify
 from sparkanon.errors import GateError, InputError, Problem, SparkanonError
@@ -151,7 +152,10 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
             status=("dry_run" if dry_run else "published") if passed else "refused",
             policy=policy,
             seed=run.seed,
-            source={"version": table.version, "fingerprint": _fingerprint(run.seed, facts)},
+            source={
+                "version": table.version,
+                "fingerprint": _fingerprint(run.seed, facts, blocks),
+            },
             rows_in=facts.rows_in,
             blocks=blocks.blocks,
             sizes=sizes,
@@ -192,9 +196,11 @@ def _read(run: _Run, df: DataFrame | None) -> tables.Table:
     return tables.read(run.spark, run.policy.input, run.policy)
 
 
-def _fingerprint(seed: Seed, facts: Facts) -> str:
-    """Keyed: whoever knows all rows but one must not be able to try out the last."""
-    return seed.derive("fingerprint", facts.fingerprint).hex()
+def _fingerprint(seed: Seed, facts: Facts, staged: Staged) -> str:
+    """Of the rows that take part. Keyed: who knows all but one must not try out the last."""
+    either = reduce(xor, (block.keys[0] for block in staged.facts))
+    total = sum(block.keys[1] for block in staged.facts) % 2**64
+    return seed.derive("fingerprint", f"{facts.rows_in}:{either}:{total}").hex()
 
 
 def _publish(

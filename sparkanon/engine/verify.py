@@ -10,6 +10,7 @@ from pyspark.sql import types as T
 
 from sparkanon.engine.names import DRAWN, GROUP, quoted
 from sparkanon.engine.rows import row_hash
+from sparkanon.engine.session import many_classes
 from sparkanon.errors import Problem, VerificationError
 from sparkanon.measures.anonymity import ClassSizes, class_sizes, singles
 
@@ -49,7 +50,8 @@ def _sizes(classes: DataFrame, k: int) -> ClassSizes:
     bucket = f"if({_SIZE} < {own}, {_SIZE}, floor(log2({_SIZE} / {own})) + {own}) as bucket"
     wanted = f"min({_SIZE}) as low", "count(1) as n", f"sum({_SIZE}) as records"
     found = classes.selectExpr(_SIZE, bucket).groupBy("bucket").agg(*map(F.expr, wanted))
-    rows = found.collect()  # at most 200 + log2(rows) of them
+    with many_classes(classes.sparkSession):
+        rows = found.collect()  # at most 200 + log2(rows) of them
     return class_sizes(k, ((r["low"], r["n"], r["records"]) for r in rows))
 
 

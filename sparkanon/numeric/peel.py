@@ -13,9 +13,10 @@ from sparkanon.numeric.centre import Ints, centre, make_centre, recount
 from sparkanon.numeric.distance import Reals, distances
 from sparkanon.numeric.index import Index, compact, make_index, take
 from sparkanon.numeric.jit import kernel
-from sparkanon.numeric.leaves import SAMPLE, split
+from sparkanon.numeric.leaves import SAMPLE
 from sparkanon.numeric.nearest import Best, nearest
 from sparkanon.numeric.records import Bools, Floats
+from sparkanon.numeric.slabs import cut
 
 BUCKET = 64  # records
 SLACK = 2.0  # pass over buckets whose bound is more than 1 / SLACK of the best
@@ -104,8 +105,8 @@ def in_float32(values: Floats, caps: Floats, capped: bool) -> tuple[Reals, Reals
 
 def peel(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
     """Labels 0, 1, ... of the records of `values` (d, n), n >= k; about O(n d buckets / k)."""
-    spare = values.copy()
-    order, bounds = split(spare, caps, capped, BUCKET, 1, 0)
+    order, bounds = cut(values, caps, capped, BUCKET)
+    spare = np.ascontiguousarray(values[:, order])
     points32, caps32 = in_float32(spare, caps, capped)
     index = make_index(points32, order, bounds, np.empty(0, np.float32), np.empty(0, np.int32))
     return layers(index, inward(values, caps, capped, codes), caps32, capped, k)

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from sparkanon.engine.audit.pairs import Compared
 from sparkanon.engine.audit.tallies import records
+from sparkanon.engine.workers import settles
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.link import Linked, link, make, reaches
 from sparkanon.numeric.points import Points
@@ -108,6 +109,7 @@ class Search:
         kinds = [pa.string() if c.scale is Scale.NOMINAL else pa.float64() for c in self.compared]
         return pa.schema(_FIELDS | {f"v{i}": kind for i, kind in enumerate(kinds)})
 
+    @settles
     def __call__(self, batches: Batches) -> Batches:
         held = [batch for batch in batches if batch.num_rows]
         if not held:
