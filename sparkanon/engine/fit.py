@@ -22,7 +22,7 @@ from sparkanon.numeric.records import Column, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.policy import NullPolicy
 
-SAMPLE_ROWS = 100_000
+SAMPLE_ROWS = 32_000
 SAMPLE_PER_BLOCK = 64
 
 

@@ -91,6 +91,15 @@ def cost(groups: Groups, g: int) -> float:
     return total
 
 
+@tight
+def total_cost(groups: Groups) -> float:
+    """The cost of all groups."""
+    total = 0.0
+    for g in range(len(groups.size)):
+        total += cost(groups, g)
+    return total
+
+
 @kernel
 def make_groups(
     values: Floats, caps: Floats, capped: bool, k: int, labels: Ints, part: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparkanon.numeric.centre import Ints
-from sparkanon.numeric.groups import make_groups, relabel
+from sparkanon.numeric.groups import make_groups, relabel, total_cost
 from sparkanon.numeric.mdav import mdav
 from sparkanon.numeric.neighbours import neighbours, once
 from sparkanon.numeric.peel import in_float32, peel
@@ -18,6 +18,7 @@ PARTS = 16  # the nearest parts hold nearly all near groups
 WANTED = 8  # neighbours of a group
 LARGE = 256  # no refinement of larger groups without centroids: a step costs O(k^2 d)
 MANY = 32  # neighbours of a group where there are few groups
+WORTH = 0.002  # of the cost: of a large block, no further pass after one that gains less
 
 
 def start(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
@@ -30,7 +31,7 @@ def start(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> I
 def refine(values: Floats, caps: Floats, capped: bool, k: int, labels: Ints, passes: int) -> Ints:
     """Lower the cost of the groups in `labels`, sizes stay in k..2k-1; labels 0, 1, ...
 
-    Up to `passes` passes; stops when one finds nothing.
+    Up to `passes` passes; stops after one that gains nothing, or hardly anything in a large block.
     """
     groups, record, bounds, points = make_groups(values, caps, capped, k, labels, PART)
     count = len(groups.size)
@@ -43,12 +44,14 @@ def refine(values: Floats, caps: Floats, capped: bool, k: int, labels: Ints, pas
     width = (2 * k - 2 + LANES) // LANES * LANES
     lanes, near, here = np.zeros((len(caps), width)), np.empty((width, width)), np.empty(width)
     went = np.empty(2 * k - 1, np.int32)
-    clock = 1
+    clock, left = 1, total_cost(groups)
+    worth = WORTH if len(record) > WHOLE else 0.0
     for _ in range(passes):
-        before = clock
+        before, last = clock, left
         clock = search(groups, capped, k, pairs, changed, seen, clock, lanes, near, here)
-        dissolved = dissolve(groups, capped, k, lists, changed, before, went)
-        if clock == before and not dissolved:
+        dissolve(groups, capped, k, lists, changed, before, went)
+        left = total_cost(groups)
+        if last - left <= worth * last:
             break
         clock += 1
     return relabel(groups, record)
