@@ -49,7 +49,7 @@ def linkage_figures(
     kept: dict[str, Any] = {}
     for rows, policy in policies.items():
         paired = paired_release(spark, policy, folder / f"pairing-{rows}")
-        found = min(audit_seconds(spark, paired, LINKS)["linkage"] for _ in range(2))
+        found = min(audit_seconds(spark, paired, LINKS)["linkage"] for _ in range(4))
         kept[f"linkage_{rows}"] = found
         shown = f"{found:.1f} s"
         must = ""

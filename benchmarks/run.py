@@ -205,7 +205,7 @@ def main() -> None:
     figures: list[Figure] = []
     kept: dict[str, Any] = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "machine": platform.machine()}
     for rows in sizes:
-        found = whole_job(spark, rows, folder, 3 if rows <= 2_000_000 else 1)
+        found = whole_job(spark, rows, folder, 7 if rows <= 2_000_000 else 1)
         kept[f"job_{rows}"] = found
         must = "<= 3.0" if rows <= 2_000_000 else "<= 3.7"
         seconds = f"{found['ratio']:.2f} ({found['job']:.1f} s / {found['plain']:.1f} s)"

@@ -29,6 +29,7 @@ from sparkanon.engine.measures_table import append
 from sparkanon.engine.names import quoted
 from sparkanon.engine.publish import publish, staging_for
 from sparkanon.engine.runs import new_run_id
+from sparkanon.engine.session import session_of
 from sparkanon.engine.stage import Staged, cut, stage, staged_schema
 from sparkanon.engine.steps import Steps, Watcher
 from sparkanon.engine.verify import verify
@@ -102,10 +103,8 @@ def anonymize(
     GateError : the release was not safe or not useful enough; the old one still stands
     """
     policy = check_policy(policy) if isinstance(policy, Policy) else make_policy(policy)
-    session = spark or (df.sparkSession if df is not None else None)
-    if session is None:
-        session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
-    run = _Run(session, policy, read_seed(policy.seed), run_id or new_run_id(), Steps(watcher))
+    session, named = session_of(spark, df), run_id or new_run_id()
+    run = _Run(session, policy, read_seed(policy.seed), named, Steps(watcher))
     try:
         return _anonymize(run, df, dry_run)
     except Exception as error:

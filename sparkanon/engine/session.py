@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from sparkanon.errors import InputError, SparkanonError
 
@@ -107,6 +107,12 @@ def _delta_coordinates() -> str:
 
 def _has_delta(session: SparkSession) -> bool:
     return "delta" in str(session.conf.get("spark.sql.extensions", "") or "").lower()
+
+
+def session_of(given: SparkSession | None, *frames: DataFrame | None) -> SparkSession:
+    """The session given, that of the first table there is, or the one that runs."""
+    known = given or next((frame.sparkSession for frame in frames if frame is not None), None)
+    return known or SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
 
 
 def batches_by_rows(session: SparkSession) -> contextlib.AbstractContextManager[None]:

@@ -19,6 +19,7 @@ from sparkanon.engine.files import write_atomically
 from sparkanon.engine.kept import Kept
 from sparkanon.engine.outcomes import ONE_IN_CLASS, Outcome, Sweep, chart, result_table
 from sparkanon.engine.runs import new_run_id
+from sparkanon.engine.session import session_of
 from sparkanon.engine.steps import Steps, Watcher
 from sparkanon.errors import InputError, Problem, SparkanonError
 from sparkanon.measures import CATALOGUE
@@ -63,9 +64,7 @@ def sweep(
         number of rows, say) is that cell's result.
     """
     check_axes(x, y)
-    session = spark or (df.sparkSession if df is not None else None)
-    if session is None:
-        session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    session = session_of(spark, df)
     folder, steps, kept = Path(folder), Steps(watcher), Kept(Path(folder) / "cells")
     outcomes = [Outcome(cell) for cell in cells]
     result = Sweep(run_id or new_run_id(), tuple(outcomes), x, y)

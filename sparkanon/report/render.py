@@ -14,10 +14,9 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from sparkanon.report import figures, numbers, risk_figures, story
+from sparkanon.report.figures import Told
 from sparkanon.report.shown import shown_run
 from sparkanon.report.words import FAMILIES, GLOSSARY, Word, word_for
-
-Told = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sparkanon.report.figures import count, interval
+from sparkanon.report.figures import Told, count, interval
 from sparkanon.report.numbers import plain
 from sparkanon.report.words import word_for
-
-Told = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class KillOne:
         pass
 
     def _kill(self) -> None:
-        while not any(folder.glob(".sparkanon-stormy-*/work/part-*")):  # the first block is done
+        while not any(folder.glob(".sparkanon-stormy-*/*/part-*")):  # the first block is done
             time.sleep(0.01)
         self._victim.send_signal(signal.SIGKILL)
         self.killed += 1

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -26,11 +25,18 @@ from sparkanon.blocks.tree import regions
 from sparkanon.engine.assign import block_of
 from sparkanon.engine.audit.pairs import Compared, Sides
 from sparkanon.engine.audit.sampling import sample
-from sparkanon.engine.audit.search import DECILES, ORIGINAL, RELEASED, Outlyingness, Search
+from sparkanon.engine.audit.search import (
+    DECILES,
+    ORIGINAL,
+    RELEASED,
+    Elsewhere,
+    Outlyingness,
+    Search,
+)
 from sparkanon.engine.audit.tallies import sides_of
 from sparkanon.engine.fit import sample_column
 from sparkanon.engine.names import KEY
-from sparkanon.engine.session import batches_by_rows
+from sparkanon.engine.session import batches_by_rows, many_classes
 from sparkanon.measures import Measure
 from sparkanon.measures.wilson import wilson
 from sparkanon.numeric.records import Column, Floats, Scale
@@ -38,9 +44,8 @@ from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.numeric.warm import warm
 from sparkanon.spaces import FittedSpace, Space
 
-BLOCK_ROWS = 100_000
+BLOCK_ROWS = 200_000  # larger ones than for masking: fewer balls reach another block
 _NAMES = {RELEASED: "linkage_masked_to_original", ORIGINAL: "linkage_original_to_masked"}
-_NOTHING = "cast(null as {}) as {}"
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,7 @@ def linkage(
     everyone = _everyone(pair, compared, share)
     names = {c.name: f"v{i}" for i, c in enumerate(compared)}
     nominal = {c.name for c in compared if c.scale is Scale.NOMINAL}
-    placed = everyone.select("*", block_of(tree, names, nominal).alias("block")).drop(KEY)
+    placed = everyone.select("*", block_of(tree, names, nominal).alias("block"))
     return _finished(_linked(placed, tree, search), rows, share)
 
 
@@ -93,12 +98,10 @@ def _everyone(pair: DataFrame, compared: Sequence[Compared], share: float) -> Da
     key = f"xxhash64({', '.join(f'{v}, {v} is null' for v in here)}, cls) as {KEY}"
     limit = int(-(2**63) + share * 2**64)
     asks = "true as query" if share >= 1 else f"{KEY} < {limit} as query"
-    tail = ["true as reference", "cast('Infinity' as double) as best",
-            _NOTHING.format("long", "id"), _NOTHING.format("int", "decile")]  # fmt: skip
 
     def side(table: DataFrame, which: int) -> DataFrame:
         keyed = table.selectExpr("*", key)
-        return keyed.selectExpr(*here, KEY, "cls", "weight", f"{which} as side", asks, *tail)
+        return keyed.selectExpr(*here, KEY, "cls", "weight", f"{which} as side", asks)
 
     x = both.selectExpr(*(f"x{i} as v{i}" for i in places), "cls", "1L as weight")
     z = both.selectExpr(*(f"z{i} as v{i}" for i in places), "cls")
@@ -108,34 +111,30 @@ def _everyone(pair: DataFrame, compared: Sequence[Compared], share: float) -> Da
 
 def _linked(placed: DataFrame, tree: Tree, search: Search) -> list[dict[str, Any]]:
     """(side, decile, weight, credit): sums over all queries, after one round or two."""
-    spark, blocks = placed.sparkSession, tree.blocks
-    kinds = [f"{f.name} {'string' if pa.types.is_string(f.type) else _SPARK[str(f.type)]}"
-             for f in search.schema]  # fmt: skip
-    result = ", ".join(kinds)
-
-    def round_(table: DataFrame, how: Search) -> DataFrame:
-        return table.repartitionById(blocks, "block").mapInArrow(how, result)
-
-    with batches_by_rows(spark):
-        first = round_(placed, search)
-        if blocks == 1:
-            return _collected(first)
-        first = first.persist()
+    spark = placed.sparkSession
+    with batches_by_rows(spark), many_classes(spark):
+        if tree.blocks == 1:
+            return _collected(_round(placed, search, 1))
+        placed = placed.persist()
+        first = _round(placed, search, tree.blocks).persist()
         try:
-            settled = first.filter("id is null").select("side", "decile", "weight", "credit")
-            open_ = first.filter("id is not null")
-            queries = open_.withColumnsRenamed({"to": "block"}).selectExpr(
-                *(name if name not in ("query", "reference") else f"{name == 'query'} as {name}"
-                  for name in placed.columns)
-            )  # fmt: skip
-            reference = placed.withColumn("query", F.lit(False))
-            second = round_(reference.unionByName(queries), replace(search, second=True))
-            told = ["id", "side", "decile", "weight", "best", "hits", "ties"]
-            answers = open_.dropDuplicates(["id"]).select(*told).unionByName(second.select(*told))
-            merged = settled.unionByName(_credits(answers))
-            return _collected(merged)
+            sums = ["side", "decile", "weight", "credit"]
+            queries = first.filter("id is not null").drop("weight", "credit")
+            everyone = placed.drop(KEY, "query").unionByName(queries, allowMissingColumns=True)
+            elsewhere = Elsewhere(**vars(search))
+            answers = _corrections(_round(everyone, elsewhere, tree.blocks))
+            return _collected(first.filter("id is null").select(sums).unionByName(answers))
         finally:
             first.unpersist()
+            placed.unpersist()
+
+
+_SPARK = {"int64": "long", "int32": "int", "double": "double", "string": "string"}
+
+
+def _round(table: DataFrame, search: Search, blocks: int) -> DataFrame:
+    told = ", ".join(f"{field.name} {_SPARK[str(field.type)]}" for field in search.schema)
+    return table.repartitionById(blocks, "block").mapInArrow(search, told)
 
 
 def _collected(credits: DataFrame) -> list[dict[str, Any]]:
@@ -145,17 +144,20 @@ def _collected(credits: DataFrame) -> list[dict[str, Any]]:
     return [row.asDict() for row in found.filter("weight > 0").collect()]
 
 
-_SPARK = {"int64": "long", "int32": "int", "double": "double"}
-
-
-def _credits(answers: DataFrame) -> DataFrame:
-    """One row a query: the least distance of all blocks, and what was found at it."""
-    lists = answers.groupBy("id", "side", "decile", "weight").agg(
-        F.expr("collect_list(struct(best, hits, ties)) as found"), F.expr("min(best) as least")
+def _corrections(answers: DataFrame) -> DataFrame:
+    """What other blocks change in the credit of a query: the least distance of all counts."""
+    query = ["id", "side", "decile", "best", "hits", "ties"]
+    sums = "sum(more_hits) as more_hits", "sum(more_ties) as more_ties"
+    at_distances = answers.groupBy(*query, "near").agg(*map(F.expr, sums))
+    nearest = at_distances.groupBy(*query).agg(
+        F.expr("min(near) as near"),
+        F.expr("min_by(more_hits, near) as more_hits"),
+        F.expr("min_by(more_ties, near) as more_ties"),
     )
-    summed = "aggregate(filter(found, f -> f.best = least), 0L, (a, f) -> a + f.{})"
-    credit = f"{summed.format('hits')} / greatest({summed.format('ties')}, 1L) as credit"
-    return lists.selectExpr("side", "decile", "weight", credit)
+    also = "if(near = best, {0}, 0L)"
+    now = f"(more_hits + {also.format('hits')}) / (more_ties + {also.format('ties')})"
+    credit = f"{now} - hits / greatest(ties, 1L) as credit"
+    return nearest.selectExpr("side", "decile", "0L as weight", credit)
 
 
 def _finished(told: list[dict[str, Any]], rows: int, share: float) -> Linkage:

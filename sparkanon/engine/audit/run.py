@@ -23,6 +23,7 @@ from sparkanon.engine.fit import Facts, gather, usable, with_key
 from sparkanon.engine.manifest import Gate, check_gates, report_of
 from sparkanon.engine.measures_table import append
 from sparkanon.engine.runs import new_run_id
+from sparkanon.engine.session import session_of
 from sparkanon.engine.steps import Steps, Watcher
 from sparkanon.errors import GateError, InputError, Problem, SparkanonError
 from sparkanon.measures import Measure
@@ -78,8 +79,7 @@ def audit(
     FailedAuditError : a gate was not passed; `.audit` has everything that was measured
     """
     policy = check_policy(policy) if isinstance(policy, Policy) else make_policy(policy)
-    known = spark or next((t.sparkSession for t in (original, released) if t is not None), None)
-    spark = known or SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    spark = session_of(spark, original, released)
     try:
         return _audit(spark, original, released, policy, key, run_id or new_run_id(), watcher)
     except Exception as error:

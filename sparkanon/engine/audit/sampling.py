@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sparkanon.engine.audit.pairs import Compared
+from sparkanon.engine.session import many_classes
 from sparkanon.measures import ranks
 from sparkanon.measures.entropy import ColumnBins
 from sparkanon.measures.grids import (
@@ -58,7 +59,8 @@ def sample(side: DataFrame, numbers: Sequence[str], rows: int, wanted: int = ROW
     chance = f"(xxhash64({cells}) / double({2**64}) + 0.5)"
     drawn = f"cast(floor(n * double({wanted / rows!r}) + {chance}) as int) as n"
     sizes = named.groupBy(*names).agg(F.expr("count(1) as n")).selectExpr(*names, drawn)
-    return sizes.selectExpr(*names, "explode(array_repeat(0, n))").select(*names).toArrow()
+    with many_classes(side.sparkSession):
+        return sizes.selectExpr(*names, "explode(array_repeat(0, n))").select(*names).toArrow()
 
 
 def binnings(

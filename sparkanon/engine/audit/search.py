@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from sparkanon.engine.audit.pairs import Compared
 from sparkanon.engine.audit.tallies import records
+from sparkanon.engine.names import KEY
 from sparkanon.engine.workers import settles
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.link import Linked, link, make, reaches
@@ -25,10 +26,12 @@ Longs = npt.NDArray[np.int64]
 DECILES = 10
 ROUNDING = 1e-9  # of distances that are summed in another order than the search sums them
 ORIGINAL, RELEASED = 0, 1  # the sides that a record can stand on
+# What a round tells. Sums over all queries of a block have no id; a query that has to be looked
+# for in other blocks, too, has one row for each of them; in the second round, whoever was found.
 _FIELDS = {
-    "id": pa.int64(),  # of a query that is not settled yet; null: a sum over settled ones
+    "id": pa.int64(),
     "side": pa.int32(),
-    "to": pa.int32(),  # the block that has to be searched, too
+    "block": pa.int32(),
     "decile": pa.int32(),
     "weight": pa.int64(),  # records
     "credit": pa.float64(),
@@ -37,6 +40,7 @@ _FIELDS = {
     "ties": pa.int64(),
     "cls": pa.int64(),
 }
+_ANSWERS = {"near": pa.float64(), "more_hits": pa.int64(), "more_ties": pa.int64()}
 
 
 @dataclass(frozen=True)
@@ -91,10 +95,9 @@ def own_distances(
 
 @dataclass(frozen=True)
 class Search:
-    """For `mapInArrow`: a partition holds one block, both sides and the queries to it.
+    """For `mapInArrow`: a partition holds whole blocks, usually one, with both sides of the pair.
 
-    In the first round every record of a block is a reference and, if it is a target, a query. In
-    the second the queries come from other blocks and bring the best that was found there.
+    In the first round every record of a block is a reference and, if it is a target, a query.
     """
 
     compared: tuple[Compared, ...]
@@ -102,7 +105,6 @@ class Search:
     low: Floats  # (blocks, d) regions of the blocks, in coordinates
     high: Floats
     outlyingness: Outlyingness
-    second: bool = False
 
     @property
     def schema(self) -> pa.Schema:
@@ -120,38 +122,28 @@ class Search:
             yield from self._block(table.filter(pa.array(blocks == block)), int(block))
 
     def _block(self, table: pa.Table, block: int) -> Batches:
-        side, best = (table.column(name).to_numpy() for name in ("side", "best"))
-        query, reference = (
-            table.column(name).to_numpy(zero_copy_only=False) for name in ("query", "reference")
-        )
-        (cells,) = records(self.compared, (table, "v"))
-        points = self.space.points(cells)
+        # By key, so that a query has the same number when its block is searched again.
+        table = table.take(pa.array(np.argsort(table.column(KEY).to_numpy(), kind="stable")))
+        side, cls, weight, query = _numbers(table, "side", "cls", "weight", "query")
+        points = self._points(table)
         values, caps, capped, _ = arrays(points)
-        cls, weight = (table.column(name).to_numpy() for name in ("cls", "weight"))
-        if not self.second:
-            own, here_all = own_distances(points, side, cls, weight)
-            best = own * (1.0 + ROUNDING)  # who is further than the own one does not count
-        for asking, other in ((ORIGINAL, RELEASED), (RELEASED, ORIGINAL)):
+        own, here_all = own_distances(points, side, cls, weight)
+        most = own * (1.0 + ROUNDING)  # who is further than the own one does not count
+        for asking in (ORIGINAL, RELEASED):
             asks = np.flatnonzero(query & (side == asking))
-            told = np.flatnonzero(reference & (side == other))
+            told = np.flatnonzero(side != asking)
             if len(asks) == 0:
                 continue
             targets = make(values[:, told], caps, capped, cls[told], weight[told])
             queries = np.ascontiguousarray(values[:, asks])
-            found = link(targets, caps, capped, queries, cls[asks], best[asks])
-            chosen = table.take(pa.array(asks))
-            if self.second:
-                yield self._answers(chosen, asking, found)
-            else:
-                at = Points(queries, points.caps, points.codes)
-                lost = here_all[asks] & (found.best < own[asks] * (1.0 - ROUNDING))
-                yield from self._results(chosen, asking, found, at, lost, block)
+            found = link(targets, caps, capped, queries, cls[asks], most[asks])
+            at = Points(queries, points.caps, points.codes)
+            lost = here_all[asks] & (found.best < own[asks] * (1.0 - ROUNDING))
+            yield from self._results(table.take(pa.array(asks)), asking, found, at, lost, block)
 
-    def _answers(self, chosen: pa.Table, side: int, found: Linked) -> pa.RecordBatch:
-        told = {name: chosen.column(name) for name in ("id", "decile", "weight")}
-        return self._batch(
-            len(found.best), side=side, best=found.best, hits=found.hits, ties=found.ties, **told
-        )
+    def _points(self, table: pa.Table) -> Points:
+        (cells,) = records(self.compared, (table, "v"))
+        return self.space.points(cells)
 
     def _results(
         self,
@@ -162,7 +154,7 @@ class Search:
         lost: npt.NDArray[np.bool_],
         block: int,
     ) -> Batches:
-        """Sums over the queries that are settled; those that are not, for each block to search.
+        """Sums over the queries as if they were settled; those that are not, for other blocks.
 
         A query that has found something nearer than its own is lost, whatever is elsewhere.
         """
@@ -172,28 +164,26 @@ class Search:
             queries[:, open_], found.best[open_], self.low, self.high, caps, capped
         )
         query, to = open_[query[to != block]], to[to != block]
-        settled = np.ones(points.n, dtype=np.bool_)
-        settled[query] = False
-        deciles, weight = self.outlyingness.deciles(points), chosen.column("weight").to_numpy()
+        deciles, (weight,) = self.outlyingness.deciles(points), _numbers(chosen, "weight")
         credit = found.hits / np.maximum(found.ties, 1)
-        yield self._batch(
+        yield _batch(
+            self.schema,
             DECILES,
             side=side,
             decile=np.arange(DECILES),
-            weight=np.bincount(deciles[settled], weight[settled], DECILES).astype(np.int64),
-            credit=np.bincount(deciles[settled], credit[settled], DECILES),
+            weight=np.bincount(deciles, weight, DECILES).astype(np.int64),
+            credit=np.bincount(deciles, credit, DECILES),
         )
         if len(query):
-            number = (block * 2 + side) * 2**32 + query
             sent = chosen.take(pa.array(query))
             cells = {name: sent.column(name) for name in sent.column_names if name[0] == "v"}
-            yield self._batch(
+            yield _batch(
+                self.schema,
                 len(query),
-                id=number,
+                id=(block * 2 + side) * 2**32 + query,
                 side=side,
-                to=to,
+                block=to,
                 decile=deciles[query],
-                weight=weight[query],
                 best=found.best[query],
                 hits=found.hits[query],
                 ties=found.ties[query],
@@ -201,14 +191,58 @@ class Search:
                 **cells,
             )
 
-    def _batch(self, rows: int, **columns: Any) -> pa.RecordBatch:
-        made = []
-        for field in self.schema:
-            value = columns.get(field.name)
-            if value is None:
-                made.append(pa.nulls(rows, field.type))
-            elif isinstance(value, pa.ChunkedArray):
-                made.append(value.combine_chunks().cast(field.type))
-            else:
-                made.append(pa.array(np.broadcast_to(value, rows), field.type))
-        return pa.RecordBatch.from_arrays(made, schema=self.schema)
+
+class Elsewhere(Search):
+    """The second round: queries of other blocks, with the best that was found there.
+
+    Who finds nobody as near tells nothing; hardly any query does.
+    """
+
+    @property
+    def schema(self) -> pa.Schema:
+        told = ("id", "side", "decile", "best", "hits", "ties")
+        return pa.schema({name: _FIELDS[name] for name in told} | _ANSWERS)
+
+    def _block(self, table: pa.Table, block: int) -> Batches:
+        query = table.column("id").is_valid().to_numpy()
+        side, cls = _numbers(table, "side", "cls")
+        values, caps, capped, _ = arrays(self._points(table))
+        for asking in (ORIGINAL, RELEASED):
+            asks = np.flatnonzero(query & (side == asking))
+            told = np.flatnonzero(~query & (side != asking))
+            if len(asks) == 0:
+                continue
+            (weight,) = _numbers(table.take(pa.array(told)), "weight")
+            targets = make(values[:, told], caps, capped, cls[told], weight)
+            chosen = table.take(pa.array(asks))
+            (best,) = _numbers(chosen, "best")
+            found = link(targets, caps, capped, values[:, asks], cls[asks], best)
+            answers = np.flatnonzero(found.ties)
+            chosen = chosen.take(pa.array(answers))
+            yield _batch(
+                self.schema,
+                len(answers),
+                near=found.best[answers],
+                more_hits=found.hits[answers],
+                more_ties=found.ties[answers],
+                **{field.name: chosen.column(field.name)
+                   for field in self.schema if field.name in _FIELDS},
+            )  # fmt: skip
+
+
+def _numbers(table: pa.Table, *names: str) -> list[npt.NDArray[Any]]:
+    return [table.column(name).to_numpy() for name in names]
+
+
+def _batch(schema: pa.Schema, rows: int, **columns: Any) -> pa.RecordBatch:
+    """Rows of this schema; a column that is not given is null, a single value stands for all."""
+    made = []
+    for field in schema:
+        value = columns.get(field.name)
+        if value is None:
+            made.append(pa.nulls(rows, field.type))
+        elif isinstance(value, pa.ChunkedArray):
+            made.append(value.combine_chunks().cast(field.type))
+        else:
+            made.append(pa.array(np.broadcast_to(value, rows), field.type))
+    return pa.RecordBatch.from_arrays(made, schema=schema)
