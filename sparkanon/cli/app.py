@@ -15,7 +15,7 @@ from rich.table import Table
 
 from sparkanon.cli import terminal
 from sparkanon.cli.auditing import audit, report
-from sparkanon.cli.running import AsJson, Changes, PolicyPath, guessed_format
+from sparkanon.cli.running import AsJson, Changes, PolicyPath, guessed_format, guessed_source
 from sparkanon.cli.running import call as _call
 from sparkanon.cli.running import note_seed as _note_seed
 from sparkanon.cli.running import running_spark as _spark
@@ -173,12 +173,11 @@ def profile(
     kind = format_ or guessed_format(table)
     if kind not in ("csv", "parquet", "delta", "table"):
         raise InputError(Problem("--format", "must be csv, parquet, delta or table"))
-    place = {"name" if kind == "table" else "path": table}
-    source = Source.model_validate({"format": kind} | place)
+    source = guessed_source(table, kind)
     progress = terminal.Progress()
     with _spark(None, progress, delta=kind == "delta") as spark:
-        found = profiling.profile(tables.read(spark, source).data)
-    text = profiling.starter_policy(found, {"format": kind} | place, k)
+        found = profiling.profile(tables.read(spark, Source.model_validate(source)).data)
+    text = profiling.starter_policy(found, source, k)
     if to is not None:
         to.write_text(text, encoding="utf-8")
     if as_json:

@@ -10,7 +10,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from sparkanon.cli import terminal
-from sparkanon.cli.running import AsJson, Changes, call, guessed_format, running_spark
+from sparkanon.cli.running import (
+    AsJson,
+    Changes,
+    call,
+    guessed_format,
+    guessed_source,
+    running_spark,
+)
 from sparkanon.cli.terminal import out
 from sparkanon.errors import InputError, Problem
 from sparkanon.policy import Policy, load_policy
@@ -89,10 +96,8 @@ def _table(
     from sparkanon.engine import tables
     from sparkanon.policy.model import Source
 
-    kind = guessed_format(place)
-    where = {"name" if kind == "table" else "path": place}
     try:
-        return tables.read(spark, Source.model_validate({"format": kind} | where), policy).data
+        return tables.read(spark, Source.model_validate(guessed_source(place)), policy).data
     except InputError as error:
         raise InputError([Problem(option, p.message) for p in error.problems]) from None
 

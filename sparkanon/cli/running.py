@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -47,6 +47,15 @@ def guessed_format(table: str) -> str:
         return "csv"
     looks_like_path = path.exists() or "/" in table or path.suffix == ".parquet"
     return "parquet" if looks_like_path else "table"
+
+
+def guessed_source(table: str, kind: str | None = None) -> dict[str, Any]:
+    """A policy's `input` for such a table."""
+    kind = kind or guessed_format(table)
+    source: dict[str, Any] = {"format": kind, "name" if kind == "table" else "path": table}
+    if kind == "csv" and ".tsv" in (suffix.lower() for suffix in Path(table).suffixes):
+        source["options"] = {"sep": "\t"}
+    return source
 
 
 def note_seed(policy: Policy) -> None:

@@ -628,6 +628,23 @@ def test_an_empty_release_is_refused(spark: SparkSession, tmp_path: Path, key: s
         audit(x, x.limit(0), policy, key=key)
 
 
+def test_an_unpublished_original_is_mistaken_for_others_and_never_found(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """By hand: the released 11 is nearer to the 11 that was suppressed than to its own 10."""
+    x = spark.createDataFrame(
+        [(1, 0.0), (2, 10.0), (3, 20.0), (4, 30.0), (5, 11.0)], "id int, a double"
+    )
+    z = spark.createDataFrame([(1, 0.0), (2, 11.0), (3, 20.0), (4, 30.0)], "id int, a double")
+    rules = {
+        "suppression": True,
+        "take": ["linkage_masked_to_original", "linkage_original_to_masked"],
+    }
+    columns = {"id": "keep", "a": "quasi_identifier"}
+    policy = policy_for(tmp_path, columns=columns, method={"space": "euclidean"}, audit=rules)
+    assert both_ways(by_name(audited(x, z, policy).measures)) == (3 / 4, 4 / 5)
+
+
 def test_a_sample_of_few_combinations_keeps_their_shares(spark: SparkSession) -> None:
     few = spark.range(4000).selectExpr("if(id % 4 = 0, null, id % 2) as a")
     drawn = sampling.sample(few, ["a"], 4000, wanted=100).column("c0").to_pylist()

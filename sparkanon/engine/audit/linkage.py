@@ -45,6 +45,7 @@ from sparkanon.numeric.warm import warm
 from sparkanon.spaces import FittedSpace, Space
 
 BLOCK_ROWS = 200_000  # larger ones than for masking: fewer balls reach another block
+_NO_CLASS = "xxhash64('unpublished')"
 _NAMES = {RELEASED: "linkage_masked_to_original", ORIGINAL: "linkage_original_to_masked"}
 
 
@@ -75,20 +76,23 @@ def linkage(
         for i, c in enumerate(compared)
     )
     tree = _tree(compared, records, fitted, rows, block_rows)
-    low, high = _boxes(tree, compared, fitted, _null_columns(pair, compared))
+    low, high = _boxes(tree, compared, fitted, _null_columns(sides, pair))
     columns = tuple(column for column, _ in records)
     search = Search(compared, fitted, low, high, _outlyingness(columns, fitted))
-    everyone = _everyone(pair, compared, share)
+    everyone = _everyone(pair, sides.unpublished, compared, share)
     names = {c.name: f"v{i}" for i, c in enumerate(compared)}
     nominal = {c.name for c in compared if c.scale is Scale.NOMINAL}
     placed = everyone.select("*", block_of(tree, names, nominal).alias("block"))
     return _finished(_linked(placed, tree, search), rows, share)
 
 
-def _everyone(pair: DataFrame, compared: Sequence[Compared], share: float) -> DataFrame:
+def _everyone(
+    pair: DataFrame, unpublished: DataFrame | None, compared: Sequence[Compared], share: float
+) -> DataFrame:
     """Originals one by one and released points once with their size, as v0, v1, ...
 
-    `cls` tells which originals belong to which released point.
+    `cls` tells which originals belong to which released point. An unpublished one belongs to
+    none: it can be mistaken for others, and never be found.
     """
     places = range(len(compared))
     released = ", ".join(f"z{i}, z{i} is null" for i in places)
@@ -104,6 +108,9 @@ def _everyone(pair: DataFrame, compared: Sequence[Compared], share: float) -> Da
         return keyed.selectExpr(*here, KEY, "cls", "weight", f"{which} as side", asks)
 
     x = both.selectExpr(*(f"x{i} as v{i}" for i in places), "cls", "1L as weight")
+    if unpublished is not None:
+        cells = [f"{c.x} as v{i}" for i, c in enumerate(compared)]
+        x = x.unionByName(unpublished.selectExpr(*cells, f"{_NO_CLASS} as cls", "1L as weight"))
     z = both.selectExpr(*(f"z{i} as v{i}" for i in places), "cls")
     z = z.groupBy(*here, "cls").agg(F.expr("count(1) as weight"))
     return side(x, ORIGINAL).unionByName(side(z, RELEASED))
@@ -207,12 +214,18 @@ def _outlyingness(columns: tuple[Column, ...], space: FittedSpace) -> Outlyingne
     return replace(middle, cuts=cuts)
 
 
-def _null_columns(pair: DataFrame, compared: Sequence[Compared]) -> set[str]:
+def _null_columns(sides: Sides, pair: DataFrame) -> set[str]:
     """Counted on the pair: the statistics know of no nulls that the policy fills."""
-    (row,) = pair.selectExpr(
-        *(f"bool_or({c.x} is null or {c.z} is null) as n{i}" for i, c in enumerate(compared))
-    ).collect()
-    return {c.name for i, c in enumerate(compared) if row[f"n{i}"]}
+    found = set()
+    for table, letters in ((pair, "xz"), (sides.unpublished, "x")):
+        if table is None:
+            continue
+        null = [" or ".join(f"{getattr(c, at)} is null" for at in letters) for c in sides.compared]
+        (row,) = table.selectExpr(
+            *(f"bool_or({sql}) as n{i}" for i, sql in enumerate(null))
+        ).collect()
+        found |= {c.name for i, c in enumerate(sides.compared) if row[f"n{i}"]}
+    return found
 
 
 def _boxes(

@@ -34,6 +34,7 @@ from sparkanon.policy.model import AuditPolicy
 from sparkanon.spaces import Space
 from sparkanon.spaces.gower import Gower
 
+_UNTOLD = "it is not defined here: the columns it needs are constant, or there are too few of them"
 _NO_PAIRING = (
     "nobody knows which released row was which record: give a key, or let anonymize keep the "
     "pairing (private: {path: ...})"
@@ -105,7 +106,7 @@ def measure(
         found += _score(found, how, left_out)
     told = {m.measure for m in found if m.value is not None}
     for name in todo - told - {"k"}:
-        left_out.setdefault(name, "no column allows it")
+        left_out.setdefault(name, _UNTOLD)
     kept = tuple(m for m in found if m.measure in wanted)
     return Measured(kept, parts, left_out, sizes)
 

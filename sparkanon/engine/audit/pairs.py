@@ -37,6 +37,7 @@ class Sides:
     sensitive: tuple[str, ...]
     group: str | None = None  # of a release that draws from groups: the column that names them
     suppressed: int = 0  # originals that a key finds nowhere in the release
+    unpublished: DataFrame | None = None  # those originals, if there are any
 
     @property
     def released_cells(self) -> list[str]:

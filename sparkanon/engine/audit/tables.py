@@ -97,13 +97,15 @@ def joined(
     problems = list(_count_problems(counted, _counted(z), pairs, suppression))
     if problems:
         raise InputError(problems)
+    suppressed = counted[0] - pairs
     return Sides(
         x.drop(_KEY),
         z.drop(_KEY),
         pair.drop(_KEY),
         tuple(compared),
         tuple(sensitive),
-        suppressed=counted[0] - pairs,
+        suppressed=suppressed,
+        unpublished=x.join(z, _KEY, "left_anti").drop(_KEY) if suppressed else None,
     )
 
 
