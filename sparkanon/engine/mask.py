@@ -121,17 +121,17 @@ class Masking:
         records: Records = tuple(column for column, _ in read)
         labels = self._labels(records, block)
         published = self.release.publish(records, labels, generator(self.key, "release", block))
-        shown = generator(self.key, "order", block).permutation(len(by_key))
         masked: list[Column] = []
-        arrays: dict[str, pa.Array] = {}
+        cells_out: dict[str, pa.Array] = {}
         for quasi, (column, categories), new in zip(self.quasi, read, published, strict=True):
             if isinstance(new, NewValues):
                 masked.append(column.with_values(quasi.snap(new.values), new.null))
-                array = quasi.write(masked[-1].values, new.null, categories)
+                cells_out[quasi.name] = quasi.write(masked[-1].values, new.null, categories)
             else:
                 masked.append(column.with_values(column.values[new.rows], column.null[new.rows]))
-                array = cells[quasi.name].take(pa.array(new.rows))
-            arrays[quasi.name] = array.take(pa.array(shown))
+                cells_out[quasi.name] = cells[quasi.name].take(pa.array(new.rows))
+        shown = self._order(masked, generator(self.key, "order", block))
+        arrays = {name: array.take(pa.array(shown)) for name, array in cells_out.items()}
         travelled = by_key[shown]
         for name in table.column_names:
             if name not in arrays and name not in (KEY, BLOCK):
@@ -148,6 +148,23 @@ class Masking:
                 sides["g"] = public[GROUP]
             pair = pa.table(sides)
         return pa.table(public), pair, loss.local(records, tuple(masked), self.statistics)
+
+    def _order(self, masked: list[Column], random: np.random.Generator) -> Order:
+        """In which order the rows are shown; the seed alone knows it.
+
+        Rows that look the same stand together, by a keyed hash of what they show: files are
+        smaller and counted faster. Two groups that look the same stand mixed. Where a release
+        draws from groups, those do not show, and nothing stands together.
+        """
+        shuffled = random.permutation(len(masked[0].values))
+        if self.keep_groups:
+            return shuffled
+        look = np.full(len(shuffled), random.integers(2**63), np.uint64)
+        for column in masked:
+            look ^= np.where(column.null, np.nan, column.values + 0.0).view(np.uint64)
+            look *= np.uint64(0x9E3779B97F4A7C15)
+            look ^= look >> np.uint64(32)
+        return shuffled[np.argsort(look[shuffled], kind="stable")]
 
     def _labels(self, records: Records, block: int) -> Labels:
         points = self.space.points(records)

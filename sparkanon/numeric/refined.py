@@ -18,7 +18,7 @@ PARTS = 16  # the nearest parts hold nearly all near groups
 WANTED = 8  # neighbours of a group
 LARGE = 256  # no refinement of larger groups without centroids: a step costs O(k^2 d)
 MANY = 32  # neighbours of a group where there are few groups
-WORTH = 0.002  # of the cost: of a large block, no further pass after one that gains less
+WORTH = 0.005  # of the cost: of a large block, no further pass after one that gains less
 
 
 def start(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:

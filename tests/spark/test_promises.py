@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections import Counter
-from itertools import pairwise
+from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -205,17 +205,20 @@ def test_the_order_of_rows_tells_nothing(
     numbered = table.withColumn("wealth", place)  # travels untouched: the row it came from
     release = sparkanon.anonymize(numbered, policy_for(tmp_path))
     assert release.data is not None
-    near, total = 0, 0
+    total = 0
     for path in sorted((tmp_path / "release").glob("part-*.parquet")):
         rows = spark.read.parquet(str(path)).collect()
         order = np.array([row["wealth"] for row in rows])
         ranks = np.argsort(np.argsort(order))
         assert abs(np.corrcoef(ranks, np.arange(len(ranks)))[0, 1]) < 0.2
-        groups = [tuple(row[q] for q in QUASI) for row in rows]
-        near += sum(a == b for a, b in pairwise(groups))
+        looks = [tuple(row[q] for q in QUASI) for row in rows]
+        classes = [look for look, _ in groupby(looks)]
+        assert len(classes) == len(set(looks))  # who looks the same stands together, all of them
+        # and neighbouring classes are no neighbours in the table
+        ages = np.array([look[QUASI.index("age")] for look in classes], dtype=float)
+        assert abs(np.corrcoef(ages[1:], ages[:-1])[0, 1]) < 0.25
         total += len(rows)
     assert total == 3000
-    assert near / total < 0.05  # neighbours in the file are not neighbours in a group
 
 
 # 4. atomic and idempotent
