@@ -269,6 +269,7 @@ GENERALIZED = (
 )
 
 
+@pytest.mark.slow
 def test_a_generalized_release_is_measured(original: Any, tmp_path: Path) -> None:
     released = original.selectExpr(*GENERALIZED)
     done = audit(original, released, mixed(tmp_path), key="id")
@@ -320,6 +321,7 @@ def test_without_a_key_the_rest_is_measured(original: Any, tmp_path: Path) -> No
     assert set(LINKAGE) <= done.left_out.keys()
 
 
+@pytest.mark.slow
 def test_suppressed_rows_have_to_be_declared_and_count_as_lost(
     original: Any, tmp_path: Path
 ) -> None:

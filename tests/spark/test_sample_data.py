@@ -51,6 +51,7 @@ def test_schema_is_what_columns_says(spark: SparkSession) -> None:
     assert len({column.name for column in COLUMNS}) == len(COLUMNS)
 
 
+@pytest.mark.slow
 def test_same_people_for_any_number_of_partitions(spark: SparkSession) -> None:
     expected = people(spark, 500, seed=3, partitions=1).collect()
     for partitions in (2, 7, None):
