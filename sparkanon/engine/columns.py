@@ -41,6 +41,8 @@ class Quasi:
     spark: T.DataType
     order: tuple[str, ...] | None = None
     as_double: bool = False
+    as_text: bool = False
+    allowed: tuple[str, ...] | None = None  # all values that a nominal column may hold
     origin: int = 0
 
     @property
@@ -49,6 +51,8 @@ class Quasi:
 
     @property
     def released(self) -> T.DataType:
+        if self.as_text:
+            return T.StringType()
         return T.DoubleType() if self.as_double else self.spark
 
     @property
@@ -286,12 +290,22 @@ def _quasi(policy: Policy, field: T.StructField) -> Quasi | Problem:
         return Problem(f"{path}.as", f"cannot publish {own} as double")
     if declared.as_ and kind.scale is not Scale.NUMERIC:
         return Problem(f"{path}.as", f"a {kind} column has no mean to publish as double")
-    if declared.as_ and policy.method.release.draws(policy.quasi_identifiers) is not None:
-        return Problem(
-            f"{path}.as", f"release '{policy.method.release.key}' publishes cells as they are"
-        )
+    release = policy.method.release
+    if declared.as_ and (release.texts or release.draws(policy.quasi_identifiers) is not None):
+        return Problem(f"{path}.as", f"release '{release.key}' publishes no means")
+    allowed = release.allowed(field.name)
+    if allowed is not None and kind.scale is not Scale.NOMINAL:
+        return Problem(path, f"is {kind}, and a taxonomy is for type: nominal")
     order = None if declared.order is None else tuple(str(value) for value in declared.order)
-    return Quasi(field.name, kind, field.dataType, order, as_double=declared.as_ is not None)
+    return Quasi(
+        field.name,
+        kind,
+        field.dataType,
+        order,
+        as_double=declared.as_ is not None,
+        as_text=release.texts,
+        allowed=allowed,
+    )
 
 
 def _possible_types(kind: T.DataType) -> Sequence[ColumnType]:

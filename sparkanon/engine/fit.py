@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from sparkanon.blocks import Sample
 from sparkanon.engine.columns import Columns, Quasi
-from sparkanon.engine.names import KEY, col, quoted
+from sparkanon.engine.names import KEY, col, quoted, text
 from sparkanon.engine.rows import row_hash, sampled
 from sparkanon.errors import InputError, Problem
 from sparkanon.numeric.records import Column, Scale
@@ -66,6 +66,9 @@ def gather(table: DataFrame, columns: Columns, k: int, nulls: NullPolicy) -> Fac
     }
     for i, quasi in enumerate(columns.quasi):
         wanted[f"filled_{i}"] = f"count({quasi.cell})"
+        if quasi.allowed is not None:
+            listed = ", ".join(map(text, quasi.allowed))
+            wanted[f"read_{i}"] = f"count_if({quasi.number} in ({listed}))"
         if quasi.scale is Scale.NOMINAL:
             continue
         if quasi.order is not None:
@@ -152,7 +155,9 @@ def _refusals(
             problems.append(Problem(path, f"{missing} cells are null or NaN and nulls: reject"))
         unread = filled - counts.get(f"read_{i}", filled)
         if unread:
-            problems.append(Problem(f"{path}.order", f"{unread} cells hold a value not listed"))
+            by_tree = f"method.release.taxonomies.{quasi.name}"
+            where = f"{path}.order" if quasi.allowed is None else by_tree
+            problems.append(Problem(where, f"{unread} cells hold a value not listed"))
         infinite = counts.get(f"infinite_{i}", 0)
         if infinite and nulls is not NullPolicy.DROP_ROW:
             problems.append(

@@ -6,7 +6,7 @@ import json
 import traceback
 import uuid
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +15,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sparkanon.engine.columns import Quasi
-from sparkanon.engine.names import BLOCK, GROUP, KEY
+from sparkanon.engine.constraints import Constraints
+from sparkanon.engine.names import BLOCK, GROUP, KEY, RULED
+from sparkanon.engine.spans import span_cells
 from sparkanon.engine.workers import settles
 from sparkanon.errors import KernelError
 from sparkanon.groupings import Grouping
 from sparkanon.measures import loss
+from sparkanon.numeric.guard import Guard
+from sparkanon.numeric.merge import merged
 from sparkanon.numeric.records import Column, Labels, Records
 from sparkanon.numeric.statistics import ColumnStatistics
-from sparkanon.releases import NewValues, Release
+from sparkanon.releases import Generalized, NewValues, Release
 from sparkanon.rng import generator
 from sparkanon.spaces import FittedSpace
 
@@ -36,7 +40,7 @@ class BlockFacts:
 
     block: int
     rows: int
-    file: str = ""  # none: too few rows, merge the block with its sibling
+    file: str = ""  # none: too few or too similar rows, merge the block with its sibling
     pair: str = ""  # the same rows beside their originals, if they are to be compared
     errors: tuple[float, ...] = ()  # `measures.loss.local`
     keys: tuple[int, int] = (0, 0)  # of its rows, all xor-ed and all summed up
@@ -63,6 +67,7 @@ class Masking:
     space: FittedSpace
     grouping: Grouping
     release: Release
+    constraints: Constraints
     k: int
     floor: int
     keep_groups: bool  # whether the staged table needs group numbers to be verified
@@ -98,7 +103,10 @@ class Masking:
     def _staged(self, table: pa.Table, block: int) -> BlockFacts:
         if table.num_rows < self.floor:
             return BlockFacts(block, table.num_rows)
-        masked, pair, errors = self.mask(table, block)
+        found = self.mask(table, block)
+        if found is None:
+            return BlockFacts(block, table.num_rows)
+        masked, pair, errors = found
         written = self._written(masked), self._written(pair) if pair is not None else ""
         keys = table.column(KEY).to_numpy().view(np.uint64)
         both = int(np.bitwise_xor.reduce(keys)), int(np.sum(keys))
@@ -109,17 +117,21 @@ class Masking:
         pq.write_table(table, Path(self.folder) / name, store_schema=False)
         return name
 
-    def mask(self, table: pa.Table, block: int) -> tuple[pa.Table, pa.Table | None, list[float]]:
+    def mask(
+        self, table: pa.Table, block: int
+    ) -> tuple[pa.Table, pa.Table | None, list[float]] | None:
         """The released rows of one block, in an order only the seed knows, and what they lost.
 
         If asked for, also the pair: original cells x0, x1, ..., released ones z0, z1, ..., and
-        sensitive ones s0, s1, ..., row by row.
+        sensitive ones s0, s1, ..., row by row. None if no grouping keeps the constraints.
         """
         by_key = key_order(table)
         cells = {q.name: table.column(q.name).take(by_key).combine_chunks() for q in self.quasi}
         read = [q.read(cells[q.name]) for q in self.quasi]
         records: Records = tuple(column for column, _ in read)
-        labels = self._labels(records, block)
+        labels = self._labels(records, self.constraints.guard(table, by_key), block)
+        if labels is None:
+            return None
         published = self.release.publish(records, labels, generator(self.key, "release", block))
         masked: list[Column] = []
         cells_out: dict[str, pa.Array] = {}
@@ -127,6 +139,9 @@ class Masking:
             if isinstance(new, NewValues):
                 masked.append(column.with_values(quasi.snap(new.values), new.null))
                 cells_out[quasi.name] = quasi.write(masked[-1].values, new.null, categories)
+            elif isinstance(new, Generalized):
+                spanned, cells_out[quasi.name] = span_cells(quasi, column, new, categories)
+                masked.append(spanned)
             else:
                 masked.append(column.with_values(column.values[new.rows], column.null[new.rows]))
                 cells_out[quasi.name] = cells[quasi.name].take(pa.array(new.rows))
@@ -134,7 +149,7 @@ class Masking:
         arrays = {name: array.take(pa.array(shown)) for name, array in cells_out.items()}
         travelled = by_key[shown]
         for name in table.column_names:
-            if name not in arrays and name not in (KEY, BLOCK):
+            if name not in arrays and name not in (KEY, BLOCK) and not name.startswith(RULED):
                 arrays[name] = table.column(name).take(pa.array(travelled))
         public = {name: arrays[name] for name in table.column_names if name in arrays}
         if self.keep_groups:
@@ -166,9 +181,10 @@ class Masking:
             look ^= look >> np.uint64(32)
         return shuffled[np.argsort(look[shuffled], kind="stable")]
 
-    def _labels(self, records: Records, block: int) -> Labels:
-        points = self.space.points(records)
-        return self.grouping.group(points, self.k, generator(self.key, "group", block))
+    def _labels(self, records: Records, guard: Guard, block: int) -> Labels | None:
+        points = replace(self.space.points(records), guard=guard)
+        labels = self.grouping.group(points, self.k, generator(self.key, "group", block))
+        return merged(points, labels)
 
 
 def key_order(table: pa.Table) -> Order:

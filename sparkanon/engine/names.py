@@ -13,6 +13,7 @@ RESERVED = "__sparkanon"
 KEY = "__sparkanon_key"  # hash of the whole row
 BLOCK = "__sparkanon_block"  # leaf of the block tree
 GROUP = "__sparkanon_group"  # private staging of releases that draw from groups
+RULED = "__sparkanon_ruled_"  # a sensitive cell that a constraint looks at
 DRAWN = "__sparkanon_drawn_"  # hash of the original cells of one drawn block
 
 

@@ -22,11 +22,12 @@ from sparkanon.engine.audit.measure import Measured, asked_by_anonymize, measure
 from sparkanon.engine.audit.pairing import check_keepable, keep
 from sparkanon.engine.audit.pairs import Sides, own_release
 from sparkanon.engine.columns import Columns, resolve
+from sparkanon.engine.constraints import check
 from sparkanon.engine.files import Staging, write_atomically
 from sparkanon.engine.fit import Facts, gather, with_key
 from sparkanon.engine.manifest import Gate, check_gates, for_readers, make_manifest, report_from
 from sparkanon.engine.measures_table import append
-from sparkanon.engine.names import quoted
+from sparkanon.engine.names import GROUP, quoted
 from sparkanon.engine.publish import publish, staging_for
 from sparkanon.engine.runs import new_run_id
 from sparkanon.engine.session import session_of
@@ -140,10 +141,14 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
             schema = staged_schema(columns, run.draws)
             staged = tables.read_staged(run.spark, str(staging.table), schema)
             sizes = verify(staged, policy.quasi_identifiers, run.draws, policy.k, facts.rows)
+            classes = [GROUP] if run.draws is not None else map(quoted, policy.quasi_identifiers)
+            kept = check(staged, cuttings.constraints, list(classes))
             run.steps.note(f"{sizes.classes:,} classes, the smallest has {sizes.smallest:,}")
         lost = loss.finish(loss.merge(block.errors for block in blocks.facts), facts.statistics)
         found = _measured(run, pairs, facts, wanted)
-        measures = (*class_measures(sizes), *lost, *found.measures)
+        taken = {(m.measure, m.column) for m in found.measures}
+        kept = [m for m in kept if (m.measure, m.column) not in taken]
+        measures = (*class_measures(sizes), *lost, *kept, *found.measures)
         gates = check_gates(policy, measures)
         passed = all(gate.passed for gate in gates)
         manifest = make_manifest(

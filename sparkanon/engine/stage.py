@@ -14,6 +14,7 @@ from pyspark.sql import types as T
 from sparkanon.blocks import Leaf, Tree, fit_tree
 from sparkanon.engine.assign import block_of
 from sparkanon.engine.columns import Columns
+from sparkanon.engine.constraints import Constraints, constraints, impossible
 from sparkanon.engine.fit import Facts, draw_sample, fillings, usable
 from sparkanon.engine.mask import BlockFacts, Masking, told
 from sparkanon.engine.names import BLOCK, DRAWN, GROUP, col
@@ -35,6 +36,7 @@ class Cuttings:
     rows: DataFrame
     tree: Tree
     floor: int  # no block may hold fewer records
+    constraints: Constraints
 
 
 def cut(keyed: DataFrame, facts: Facts, policy: Policy) -> Cuttings:
@@ -47,7 +49,7 @@ def cut(keyed: DataFrame, facts: Facts, policy: Policy) -> Cuttings:
     blocks = 1 + facts.rows // block_rows
     imputes = policy.nulls is NullPolicy.IMPUTE
     if blocks == 1 and not imputes:
-        return Cuttings(keyed, Tree(Leaf()), 0)
+        return Cuttings(keyed, Tree(Leaf()), 0, constraints(keyed, policy))
     sample = draw_sample(keyed, facts, blocks)
     if imputes:
         fill = fillings(sample, facts.quasi)
@@ -55,7 +57,8 @@ def cut(keyed: DataFrame, facts: Facts, policy: Policy) -> Cuttings:
             {name: F.coalesce(col(name), fill[name]) for name in keyed.columns if name in fill}
         )
     units = policy.method.space.fit(facts.statistics).units
-    return Cuttings(keyed, fit_tree(sample, units, facts.rows, block_rows, floor), floor)
+    tree = fit_tree(sample, units, facts.rows, block_rows, floor)
+    return Cuttings(keyed, tree, floor, constraints(keyed, policy))
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ def stage(
     """Mask every block into Parquet files in the staging folder, and pairs into another.
 
     Blocks are counted while they are masked. One that turns out too small (the sample could not
-    know) is merged with its sibling and the step is done again.
+    know), or too uniform for the constraints, is merged with its sibling and the step done again.
     """
     warm()  # once here, so that no worker has to compile
     method = policy.method
@@ -89,6 +92,7 @@ def stage(
         space=method.space.fit(facts.statistics),
         grouping=method.grouping,
         release=method.release,
+        constraints=cuttings.constraints,
         k=policy.k,
         floor=cuttings.floor,
         keep_groups=draws is not None,
@@ -103,7 +107,9 @@ def stage(
             masking = replace(masking, floor=0)
         blocks = _masked(cuttings, masking, draws)
         small = frozenset(range(tree.blocks)) - {block.block for block in blocks if block.file}
-        if not small or tree.blocks == 1:
+        if small and tree.blocks == 1:
+            raise impossible()
+        if not small:
             if pairs is not None:
                 _move(work, pairs, {block.pair for block in blocks})
             _move(work, folder, {block.file for block in blocks})
@@ -115,6 +121,7 @@ def stage(
 
 def _masked(cuttings: Cuttings, masking: Masking, draws: Draws) -> list[BlockFacts]:
     extra = drawn_hashes(draws, cuttings.rows.schema) if draws is not None else []
+    extra += cuttings.constraints.extra
     numbers = {q.name: q.number for q in masking.quasi}
     nominal = {q.name for q in masking.quasi if q.scale is Scale.NOMINAL}
     block = block_of(cuttings.tree, numbers, nominal).alias(BLOCK)

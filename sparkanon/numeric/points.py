@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from sparkanon.numeric.guard import Guard, no_guard
 from sparkanon.numeric.records import Bools, Floats
 
 
@@ -23,11 +24,14 @@ class Points:
         2 * cap, and a category is code * cap, so that two different ones are always `cap` apart.
     codes : bool array of shape (d,)
         Which coordinates are category codes (their centre is a mode, not a mean).
+    guard : Guard
+        What groups should keep besides their size. A grouping may leave it to `merge.merged`.
     """
 
     values: Floats
     caps: Floats | None
     codes: Bools
+    guard: Guard = field(default_factory=no_guard)
 
     @classmethod
     def euclidean(cls, values: Floats) -> Points:

@@ -22,6 +22,7 @@ def problems_in(policy: Policy) -> list[Problem]:
         *_places(policy),
         *_columns(policy),
         *_methods(policy),
+        *_constraints(policy),
         *_gates(policy),
         *_audit(policy),
         *_seed(policy),
@@ -105,6 +106,21 @@ def scale_problems(policy: Policy, name: str, declared: ColumnType) -> Iterator[
                 f"is {declared}, which {axis} '{method.key}' does not take; "
                 f"choose {axis}: {' or '.join(able)}, or give the column another type",
             )
+
+
+def _constraints(policy: Policy) -> Iterator[Problem]:
+    sensitive = policy.with_role(Role.SENSITIVE)
+    diverse, close = policy.constraints.l_diversity, policy.constraints.t_closeness
+    for path, rule in (("l_diversity", diverse), ("t_closeness", close)):
+        if rule is None:
+            continue
+        if not sensitive:
+            yield Problem(f"constraints.{path}", "no column has the role sensitive")
+        for name in rule.columns:
+            if name not in sensitive:
+                yield Problem(f"constraints.{path}.columns", f"'{name}' is not sensitive")
+    if diverse is not None and diverse.kind != "entropy" and not diverse.least.is_integer():
+        yield Problem("constraints.l_diversity.l", f"must be a whole number for {diverse.kind}")
 
 
 def _gates(policy: Policy) -> Iterator[Problem]:

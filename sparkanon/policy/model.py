@@ -151,6 +151,36 @@ class MeasuresTable(_Part):
     path: Path
 
 
+class Diversity(_Part):
+    """Every class must hold several values of a sensitive column."""
+
+    least: float = Field(alias="l", gt=1, description="How many, as `kind` counts them.")
+    kind: Literal["distinct", "entropy", "recursive"] = "distinct"
+    c: float = Field(2.0, gt=0, description="Of recursive (c, l)-diversity.")
+    columns: list[str] = Field(default_factory=list, description="All sensitive ones if not said.")
+
+
+class Closeness(_Part):
+    """No class may differ from the whole table by more in a sensitive column."""
+
+    t: float = Field(ge=0, le=1, description="Earth mover's distance.")
+    columns: list[str] = Field(default_factory=list, description="All sensitive ones if not said.")
+
+
+def _short(name: str) -> BeforeValidator:
+    def spelled_out(value: Any) -> Any:
+        return {name: value} if isinstance(value, int | float) else value
+
+    return BeforeValidator(spelled_out)
+
+
+class Constraints(_Part):
+    """What groups must keep besides k; verified on the staged table like k."""
+
+    l_diversity: Annotated[Diversity, _short("l")] | None = None
+    t_closeness: Annotated[Closeness, _short("t")] | None = None
+
+
 class AuditPolicy(_Part):
     """What is measured besides k and information loss, and how."""
 
@@ -216,6 +246,7 @@ class Policy(_Part):
     )
     k: int = Field(ge=2, strict=True, description="Every record hides among at least k.")
     method: Method = Method()
+    constraints: Constraints = Constraints()
     nulls: NullPolicy = NullPolicy.OWN_CATEGORY
     seed: SeedSource | None = Field(None, description="Random when not given.")
     gates: dict[str, float] = Field(
@@ -231,6 +262,10 @@ class Policy(_Part):
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         return tuple(name for name, column in self.columns.items() if column.role is role)
+
+    def constrained(self, rule: Diversity | Closeness) -> tuple[str, ...]:
+        """The columns that a constraint is about."""
+        return tuple(rule.columns) or self.with_role(Role.SENSITIVE)
 
     def to_dict(self) -> dict[str, Any]:
         """What YAML would say, every default spelled out."""

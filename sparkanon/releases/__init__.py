@@ -1,10 +1,11 @@
 """5 WHAT IS PUBLISHED: the values of a group. One file a release, one line here."""
 
 from sparkanon.registry import Registry
-from sparkanon.releases.base import NewValues, Published, Release, TakenFrom
+from sparkanon.releases.base import Generalized, NewValues, Published, Release, TakenFrom
 from sparkanon.releases.centroid import Centroid
+from sparkanon.releases.generalize import Generalize
 from sparkanon.releases.permute import Permute
 
-RELEASES: Registry[Release] = Registry("release", (Centroid, Permute))
+RELEASES: Registry[Release] = Registry("release", (Centroid, Permute, Generalize))
 
-__all__ = ["RELEASES", "NewValues", "Published", "Release", "TakenFrom"]
+__all__ = ["RELEASES", "Generalized", "NewValues", "Published", "Release", "TakenFrom"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, runtime_checkable
 
@@ -28,7 +28,20 @@ class TakenFrom:
     rows: npt.NDArray[np.int64]
 
 
-Published = NewValues | TakenFrom
+@dataclass(frozen=True)
+class Generalized:
+    """A column gets text about each group; the engine writes it, knowing the column's type."""
+
+    labels: Labels
+    low: Floats  # (groups,) least value
+    high: Floats  # (groups,) largest value
+    hidden: Bools  # (groups,) some null: nothing is told
+    null: Bools  # (groups,) nulls only
+    members: Sequence[npt.NDArray[np.int64]] | None = None  # codes of a nominal group
+    ways: Mapping[str, tuple[str, ...]] | None = None  # values by the words above them
+
+
+Published = NewValues | TakenFrom | Generalized
 
 
 @runtime_checkable
@@ -36,17 +49,21 @@ class Release(Protocol):
     """Values for each group. `draws` tells how k is verified on the staged table.
 
     None: every published combination must occur k times. Otherwise the blocks of columns whose
-    values are drawn, as a unit, from a group of at least k records.
+    values are drawn, as a unit, from a group of at least k records. `texts`: the columns are
+    published as text, whatever type they have. `allowed`: the only values a column may hold.
     """
 
     key: ClassVar[str]
     title: ClassVar[str]
     source: ClassVar[str]
     scales: ClassVar[frozenset[Scale]]
+    texts: ClassVar[bool]
 
     def problems(self, quasi: Sequence[str]) -> list[Problem]: ...
 
     def draws(self, quasi: Sequence[str]) -> tuple[tuple[str, ...], ...] | None: ...
+
+    def allowed(self, name: str) -> tuple[str, ...] | None: ...
 
     def publish(
         self, records: Records, labels: Labels, rng: np.random.Generator

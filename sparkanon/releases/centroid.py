@@ -26,11 +26,15 @@ class Centroid:
     title: ClassVar[str] = "the group's mean, median or mode for each of its records"
     source: ClassVar[str] = "SURVEY 2.2"
     scales: ClassVar[frozenset[Scale]] = frozenset(Scale)
+    texts: ClassVar[bool] = False
 
     def problems(self, quasi: Sequence[str]) -> list[Problem]:
         return []
 
     def draws(self, quasi: Sequence[str]) -> tuple[tuple[str, ...], ...] | None:
+        return None
+
+    def allowed(self, name: str) -> tuple[str, ...] | None:
         return None
 
     def publish(

@@ -28,6 +28,7 @@ class Permute:
     title: ClassVar[str] = "the group's own values, permuted block by block"
     source: ClassVar[str] = "PKA section 4, algorithm 2"
     scales: ClassVar[frozenset[Scale]] = frozenset(Scale)
+    texts: ClassVar[bool] = False
 
     blocks: list[list[str]] = Field(
         default_factory=list, description="Columns that move together; the rest is one block."
@@ -55,6 +56,9 @@ class Permute:
         named = {name for block in self.blocks for name in block}
         rest = tuple(name for name in quasi if name not in named)
         return tuple(tuple(block) for block in self.blocks) + ((rest,) if rest else ())
+
+    def allowed(self, name: str) -> tuple[str, ...] | None:
+        return None
 
     def publish(
         self, records: Records, labels: Labels, rng: np.random.Generator

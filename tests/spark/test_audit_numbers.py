@@ -18,7 +18,7 @@ from pycanon import anonymity
 from pyspark.sql import DataFrame, SparkSession
 
 import sparkanon
-from sparkanon.engine.audit import Audit, attributes, audit, sampling
+from sparkanon.engine.audit import Audit, audit, sampling, sensitive
 from sparkanon.engine.audit import linkage as linking
 from sparkanon.engine.audit.pairing import check_same
 from sparkanon.engine.audit.pairs import Sides
@@ -418,8 +418,8 @@ def test_more_values_than_can_be_told_apart_never_look_more_diverse(
     take = {"take": list(ATTRIBUTES)}
     policy = policy_for(tmp_path, columns=columns, audit=take, unlisted="drop")
     told = []
-    for most in (attributes.MOST_VALUES, 12):
-        monkeypatch.setattr(attributes, "MOST_VALUES", most)
+    for most in (sensitive.MOST_VALUES, 12):
+        monkeypatch.setattr(sensitive, "MOST_VALUES", most)
         done = audited(spread_out(spark, x), spread_out(spark, z), policy)
         told.append(by_name(done.measures))
     exact, coarse = told

@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-from pyspark.sql import types as T
-
 from sparkanon.engine.audit.pairs import Sides
-from sparkanon.engine.audit.tallies import tally
-from sparkanon.engine.session import batches_by_rows
+from sparkanon.engine.audit.sensitive import diversity_of, sensitive
 from sparkanon.measures import Measure, diversity
 from sparkanon.measures.base import ATTRIBUTES
 
-Codes = npt.NDArray[np.int64]
-
-# More distinct values are joined: numbers into ranges, categories into one for all rare ones.
-# A class then looks less diverse than it is, never more; t-closeness of numbers is exact up to
-# the width of a range.
-MOST_VALUES = 10_000
 _WORST = {"t_closeness": max, "homogeneous": max}  # of all others the least is the worst
 
 
@@ -33,7 +14,9 @@ def attribute_measures(sides: Sides, c: float) -> list[Measure]:
     """ATTRIBUTES for each sensitive column, and the worst of them for the table."""
     found: list[Measure] = []
     for i, name in enumerate(sides.sensitive):
-        found += diversity.finish(_diversity(sides, f"s{i}", c), name)
+        column = sensitive(sides.released, f"s{i}")
+        diverse = diversity_of(sides.released, sides.released_cells, column, c)
+        found += diversity.finish(diverse, name)
     if not found:
         return []
     worst = []
@@ -41,89 +24,3 @@ def attribute_measures(sides: Sides, c: float) -> list[Measure]:
         values = [m.value for m in found if m.measure == name and m.value is not None]
         worst.append(Measure(name, _WORST.get(name, min)(values)))
     return worst + found
-
-
-@dataclass(frozen=True)
-class _Coding:
-    """Values of a sensitive column as codes in its order; nulls have the last one."""
-
-    values: pa.Array  # sorted: doubles, whose ranges start at each, or text
-    ordered: bool
-
-    @property
-    def codes(self) -> int:
-        return len(self.values) + (1 if self.ordered else 2)
-
-    def of(self, cells: pa.Array) -> Codes:
-        null = cells.is_null().to_numpy(zero_copy_only=False)
-        if self.ordered:
-            edges = self.values.to_numpy()
-            plain = cells.fill_null(0.0).to_numpy(zero_copy_only=False)
-            found = np.maximum(np.searchsorted(edges, plain, side="right") - 1, 0)
-        else:
-            place = pc.index_in(cells, self.values).fill_null(len(self.values))
-            found = place.to_numpy(zero_copy_only=False)
-        return np.where(null, self.codes - 1, found).astype(np.int64)
-
-    def expected(self, counts: Codes) -> Codes:
-        """Counts that classes are held against: joined values as if no other class had them.
-
-        So a class that has some cannot seem closer to the table than it is.
-        """
-        if self.ordered:
-            return counts
-        joined = np.arange(self.codes) == len(self.values)
-        return np.append(np.where(joined, 0, counts), counts[joined])
-
-    def count(self, cells: pa.Table) -> Codes:
-        """Of a table of values `v` and how often each occurs, `n`."""
-        codes = self.of(cells.column("v").combine_chunks())
-        times = cells.column("n").to_numpy()
-        return np.bincount(codes, times, minlength=self.codes).astype(np.int64)
-
-
-def _diversity(sides: Sides, cell: str, c: float) -> diversity.Diversity:
-    ordered = isinstance(sides.released.schema[cell].dataType, T.NumericType)
-    value = f"cast({cell} as {'double' if ordered else 'string'}) as v"
-    sizes = sides.released.selectExpr(value).groupBy("v").agg(F.expr("count(1) as n"))
-    coding = _Coding(_values(sizes, ordered), ordered)
-    counts = coding.expected(tally(sizes, coding))
-    # a class must be whole in one partition; its hash says which class it is
-    hashed = ", ".join(f"{z}, {z} is null" for z in sides.released_cells)
-    cells = sides.released.selectExpr(f"xxhash64({hashed}) as cls", value).repartition("cls")
-    with batches_by_rows(cells.sparkSession):
-        rows = cells.mapInArrow(_ClassCounting(coding, counts, c), "tally binary").collect()
-    return diversity.merge(pickle.loads(row["tally"]) for row in rows)  # noqa: S301 (our own)
-
-
-def _values(sizes: DataFrame, ordered: bool) -> pa.Array:
-    """The distinct values, sorted; the most frequent ones of too many, or starts of ranges."""
-    frequent = sizes.filter("v is not null").orderBy(F.expr("n desc"), "v").limit(MOST_VALUES + 1)
-    found = frequent.select("v").toArrow().column("v").combine_chunks()
-    if len(found) > MOST_VALUES and ordered:
-        shares = ", ".join(map(repr, np.linspace(0, 1, MOST_VALUES).tolist()))
-        # of distinct values, as the distance is between ranks of values
-        edges = sizes.selectExpr(f"percentile_approx(v, array({shares}), 100000) as edges")
-        found = pa.array(sorted(set(edges.collect()[0]["edges"])), pa.float64())
-    found = found[:MOST_VALUES]
-    return found.take(pc.sort_indices(found))
-
-
-@dataclass(frozen=True)
-class _ClassCounting:
-    coding: _Coding
-    counts: Codes
-    c: float
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        held = [batch for batch in batches if batch.num_rows]
-        if not held:
-            return
-        table = pa.Table.from_batches(held)
-        _, cls = np.unique(table.column("cls").to_numpy(), return_inverse=True)
-        codes, counts = self.coding.of(table.column("v").combine_chunks()), self.counts
-        if self.coding.ordered:
-            # codes that never occur would stretch the distance between ranks
-            codes, counts = (np.cumsum(counts > 0) - 1)[codes], counts[counts > 0]
-        found = diversity.local(cls, codes, counts, ordered=self.coding.ordered, c=self.c)
-        yield pa.RecordBatch.from_pydict({"tally": [pickle.dumps(found)]})

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
+from pyspark.sql import types as T
 
 from sparkanon.engine.columns import Quasi
 from sparkanon.engine.names import quoted
+from sparkanon.engine.released import released_number
 from sparkanon.numeric.records import Scale
 
 
@@ -53,6 +55,9 @@ def own_release(quasi: Sequence[Quasi]) -> tuple[Compared, ...]:
 
 
 def _released(q: Quasi, cell: str) -> str:
+    if q.as_text:
+        found = released_number(cell, q, T.StringType())
+        return f"({found}) - {q.origin}" if q.origin else str(found)
     if q.as_double:
         return f"{cell} - cast({q.origin} as double)" if q.origin else f"cast({cell} as double)"
     return replace(q, name=cell).number

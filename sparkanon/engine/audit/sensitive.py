@@ -1,0 +1,145 @@
+"""Values of a sensitive column as codes, and how diverse they are in the classes of a table."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from sparkanon.engine.audit.tallies import tally
+from sparkanon.engine.session import batches_by_rows
+from sparkanon.engine.workers import settles
+from sparkanon.measures import diversity
+
+Codes = npt.NDArray[np.int64]
+
+# More distinct values are joined: numbers into ranges, categories into one for all rare ones.
+# A class then looks less diverse than it is, never more; t-closeness of numbers is exact up to
+# the width of a range.
+MOST_VALUES = 10_000
+
+
+@dataclass(frozen=True)
+class _Coding:
+    """Values of a sensitive column as codes in its order; nulls have the last one."""
+
+    values: pa.Array  # sorted: doubles, whose ranges start at each, or text
+    ordered: bool
+
+    @property
+    def codes(self) -> int:
+        return len(self.values) + (1 if self.ordered else 2)
+
+    def of(self, cells: pa.Array) -> Codes:
+        null = cells.is_null().to_numpy(zero_copy_only=False)
+        if self.ordered:
+            edges = self.values.to_numpy()
+            plain = cells.fill_null(0.0).to_numpy(zero_copy_only=False)
+            found = np.maximum(np.searchsorted(edges, plain, side="right") - 1, 0)
+        else:
+            place = pc.index_in(cells, self.values).fill_null(len(self.values))
+            found = place.to_numpy(zero_copy_only=False)
+        return np.where(null, self.codes - 1, found).astype(np.int64)
+
+    def expected(self, counts: Codes) -> Codes:
+        """Counts that classes are held against: joined values as if no other class had them.
+
+        So a class that has some cannot seem closer to the table than it is.
+        """
+        if self.ordered:
+            return counts
+        joined = np.arange(self.codes) == len(self.values)
+        return np.append(np.where(joined, 0, counts), counts[joined])
+
+    def count(self, cells: pa.Table) -> Codes:
+        """Of a table of values `v` and how often each occurs, `n`."""
+        codes = self.of(cells.column("v").combine_chunks())
+        times = cells.column("n").to_numpy()
+        return np.bincount(codes, times, minlength=self.codes).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """A sensitive column: the codes of its values and how often each occurs in the table."""
+
+    cell: str  # in SQL: a double if the values are ordered, otherwise text
+    coding: _Coding
+    counts: Codes
+
+    @property
+    def ordered(self) -> bool:
+        return self.coding.ordered
+
+    def of(self, cells: pa.Array) -> Codes:
+        found = self.coding.of(cells)
+        # codes that never occur would stretch the distance between ranks
+        return (np.cumsum(self._seen) - 1)[found] if self.ordered else found
+
+    @property
+    def shares(self) -> Codes:
+        """Counts by the codes of `of`."""
+        return self.counts[self._seen] if self.ordered else self.counts
+
+    @property
+    def _seen(self) -> npt.NDArray[np.bool_]:
+        return np.asarray(self.counts > 0)
+
+
+def sensitive(table: DataFrame, name: str) -> Sensitive:
+    """Look at a column of the table, given by its SQL name, in one aggregation or two."""
+    ordered = isinstance(table.select(name).schema[0].dataType, T.NumericType)
+    cell = f"cast({name} as {'double' if ordered else 'string'})"
+    sizes = table.selectExpr(f"{cell} as v").groupBy("v").agg(F.expr("count(1) as n"))
+    coding = _Coding(_values(sizes, ordered), ordered)
+    return Sensitive(cell, coding, coding.expected(tally(sizes, coding)))
+
+
+def diversity_of(
+    table: DataFrame, classes: Sequence[str], column: Sensitive, c: float
+) -> diversity.Diversity:
+    """The worst class of the table; `classes` are the columns whose values make one."""
+    # a class must be whole in one partition; its hash says which class it is
+    hashed = ", ".join(f"{name}, {name} is null" for name in classes)
+    cells = table.selectExpr(f"xxhash64({hashed}) as cls", f"{column.cell} as v")
+    with batches_by_rows(table.sparkSession):
+        counting = _ClassCounting(column, c)
+        rows = cells.repartition("cls").mapInArrow(counting, "tally binary").collect()
+    return diversity.merge(pickle.loads(row["tally"]) for row in rows)  # noqa: S301 (our own)
+
+
+def _values(sizes: DataFrame, ordered: bool) -> pa.Array:
+    """The distinct values, sorted; the most frequent ones of too many, or starts of ranges."""
+    frequent = sizes.filter("v is not null").orderBy(F.expr("n desc"), "v").limit(MOST_VALUES + 1)
+    found = frequent.select("v").toArrow().column("v").combine_chunks()
+    if len(found) > MOST_VALUES and ordered:
+        shares = ", ".join(map(repr, np.linspace(0, 1, MOST_VALUES).tolist()))
+        # of distinct values, as the distance is between ranks of values
+        edges = sizes.selectExpr(f"percentile_approx(v, array({shares}), 100000) as edges")
+        found = pa.array(sorted(set(edges.collect()[0]["edges"])), pa.float64())
+    found = found[:MOST_VALUES]
+    return found.take(pc.sort_indices(found))
+
+
+@dataclass(frozen=True)
+class _ClassCounting:
+    column: Sensitive
+    c: float
+
+    @settles
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        held = [batch for batch in batches if batch.num_rows]
+        if not held:
+            return
+        table = pa.Table.from_batches(held)
+        _, cls = np.unique(table.column("cls").to_numpy(), return_inverse=True)
+        codes, counts = self.column.of(table.column("v").combine_chunks()), self.column.shares
+        found = diversity.local(cls, codes, counts, ordered=self.column.ordered, c=self.c)
+        yield pa.RecordBatch.from_pydict({"tally": [pickle.dumps(found)]})

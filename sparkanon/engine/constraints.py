@@ -1,0 +1,139 @@
+"""l-diversity and t-closeness as conditions on the groups, and their check on what was staged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from sparkanon.engine.audit.sensitive import Sensitive, diversity_of, sensitive
+from sparkanon.engine.names import RULED, quoted
+from sparkanon.errors import InputError, Problem, VerificationError
+from sparkanon.measures import Measure
+from sparkanon.numeric import guard
+from sparkanon.policy import Policy
+
+_KINDS = {
+    "l_distinct": guard.DISTINCT,
+    "l_entropy": guard.ENTROPY,
+    "l_recursive": guard.RECURSIVE,
+    "t_closeness": guard.CLOSE,
+}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A measure of a sensitive column that no class may miss."""
+
+    measure: str
+    column: str
+    limit: float
+    c: float = 2.0
+
+    def broken_by(self, value: float) -> bool:
+        return value > self.limit if self.measure == "t_closeness" else value < self.limit
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """The rules of a policy and the columns they are about; shipped to the executors."""
+
+    rules: tuple[Rule, ...] = ()
+    columns: tuple[Sensitive, ...] = ()  # of each rule
+
+    @property
+    def extra(self) -> list[str]:
+        """The cells that rules look at, in SQL, beside the rows that are masked."""
+        return [f"{column.cell} as {RULED}{i}" for i, column in enumerate(self.columns)]
+
+    def guard(self, table: pa.Table, order: npt.NDArray[np.int64]) -> guard.Guard:
+        """The rules over the rows of a block in this order."""
+        if not self.rules:
+            return guard.no_guard()
+        codes = [
+            column.of(table.column(f"{RULED}{i}").take(order).combine_chunks())
+            for i, column in enumerate(self.columns)
+        ]
+        width = max(len(column.shares) for column in self.columns)
+        share = np.zeros((len(codes), width))
+        for i, column in enumerate(self.columns):
+            share[i, : len(column.shares)] = column.shares / column.shares.sum()
+        below = np.cumsum(share, axis=1)
+        return guard.Guard(
+            codes=np.array(codes),
+            kind=np.array([self._kind(i) for i in range(len(codes))]),
+            limit=np.array([rule.limit for rule in self.rules]),
+            c=np.array([rule.c for rule in self.rules]),
+            share=share,
+            below=below,
+            area=np.concatenate([np.zeros((len(codes), 1)), np.cumsum(below, axis=1)], axis=1),
+            values=np.array([len(column.shares) for column in self.columns]),
+        )
+
+    def _kind(self, i: int) -> int:
+        kind = _KINDS[self.rules[i].measure]
+        return guard.CLOSE_ORDERED if kind == guard.CLOSE and self.columns[i].ordered else kind
+
+
+def rules_of(policy: Policy) -> Iterator[Rule]:
+    """What the policy's `constraints` say, a rule for each sensitive column they are about."""
+    diverse, close = policy.constraints.l_diversity, policy.constraints.t_closeness
+    if diverse is not None:
+        for name in policy.constrained(diverse):
+            yield Rule(f"l_{diverse.kind}", name, diverse.least, diverse.c)
+    if close is not None:
+        for name in policy.constrained(close):
+            yield Rule("t_closeness", name, close.t)
+
+
+def constraints(rows: DataFrame, policy: Policy) -> Constraints:
+    """Look at the sensitive columns that the policy constrains, or refuse what cannot be."""
+    rules = tuple(rules_of(policy))
+    seen = {rule.column: sensitive(rows, quoted(rule.column)) for rule in rules}
+    made = Constraints(rules, tuple(seen[rule.column] for rule in rules))
+    problems = [
+        Problem(
+            "constraints.l_diversity",
+            f"'{rule.column}' has only {np.count_nonzero(column.counts)} different values",
+        )
+        for rule, column in zip(made.rules, made.columns, strict=True)
+        if rule.measure != "t_closeness" and np.count_nonzero(column.counts) < rule.limit
+    ]
+    if problems:
+        raise InputError(problems)
+    return made
+
+
+def impossible() -> InputError:
+    return InputError(
+        Problem("constraints", "do not hold even if all records are one group; ask for less")
+    )
+
+
+def check(staged: DataFrame, made: Constraints, classes: Sequence[str]) -> list[Measure]:
+    """Measure every rule on the staged table, with other code than made the groups, or refuse."""
+    found, problems = list[Measure](), list[Problem]()
+    for rule, column in zip(made.rules, made.columns, strict=True):
+        diverse = diversity_of(staged, classes, column, rule.c)
+        value = float(getattr(diverse, rule.measure))
+        found.append(Measure(rule.measure, value, rule.column))
+        if rule.broken_by(value):
+            text = f"{rule.measure} of '{rule.column}' is {value:.6g}, the limit {rule.limit:g}"
+            problems.append(Problem("constraints", text))
+    if problems:
+        raise VerificationError(problems)
+    return found + _worst(found)
+
+
+def _worst(found: Sequence[Measure]) -> list[Measure]:
+    """For gates: of all columns that have a rule, if there is more than one measure of a kind."""
+    return [
+        Measure(name, reduce(max if name == "t_closeness" else min, values))
+        for name in _KINDS
+        if (values := [m.value for m in found if m.measure == name and m.value is not None])
+    ]
