@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from sparkanon.engine.warm import warm_all
 from sparkanon.groupings import Grouping, Mdav, Refined
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Floats
-from sparkanon.numeric.warm import warm
 
 K = 5
 SDCMICRO_SECONDS = 69.0  # sdcMicro's C++ MDAV, 100k x 8, k = 5, one core of such a machine
@@ -123,7 +123,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true", help="a million records too (minutes)")
     options = parser.parse_args()
-    warm()
+    warm_all()
     print(f"d = 8, k = {K}; ratio: loss / loss of exact MDAV over all records")
     print(f"sdcMicro, mdav, 100000 records: {SDCMICRO_SECONDS:.0f} s")
     print("grouping  data       records  blocks  core-seconds     loss   ratio")

@@ -78,7 +78,7 @@ def running_spark(
     from sparkanon.engine.steps import Steps
 
     if policy is not None:
-        threading.Thread(target=_warm, daemon=True).start()
+        threading.Thread(target=_warm, args=(policy,), daemon=True).start()
         places = (policy.input, policy.output, policy.audit.table)
         delta = delta or any(
             place is not None and "delta" in (place.format, getattr(place, "using", None))
@@ -94,7 +94,7 @@ def running_spark(
         progress.stop()
 
 
-def _warm() -> None:
-    from sparkanon.numeric.warm import warm
+def _warm(policy: Policy) -> None:
+    from sparkanon.engine.warm import warm
 
-    warm()
+    warm(policy.method.grouping)

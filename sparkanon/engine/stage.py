@@ -20,9 +20,9 @@ from sparkanon.engine.mask import BlockFacts, Masking, told
 from sparkanon.engine.names import BLOCK, DRAWN, GROUP, col
 from sparkanon.engine.session import batches_by_rows
 from sparkanon.engine.verify import drawn_hashes
+from sparkanon.engine.warm import warm
 from sparkanon.errors import InputError, Problem
 from sparkanon.numeric.records import Scale
-from sparkanon.numeric.warm import warm
 from sparkanon.policy import NullPolicy, Policy, Role
 from sparkanon.rng import Seed
 
@@ -82,7 +82,7 @@ def stage(
     Blocks are counted while they are masked. One that turns out too small (the sample could not
     know), or too uniform for the constraints, is merged with its sibling and the step done again.
     """
-    warm()  # once here, so that no worker has to compile
+    warm(policy.method.grouping)  # once here, so that no worker has to compile
     method = policy.method
     draws = method.release.draws(policy.quasi_identifiers)
     work = folder.with_name("work")

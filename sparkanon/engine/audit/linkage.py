@@ -37,11 +37,11 @@ from sparkanon.engine.audit.tallies import sides_of
 from sparkanon.engine.fit import sample_column
 from sparkanon.engine.names import KEY
 from sparkanon.engine.session import batches_by_rows, many_classes
+from sparkanon.engine.warm import warm_linkage
 from sparkanon.measures import Measure
 from sparkanon.measures.wilson import wilson
 from sparkanon.numeric.records import Column, Floats, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
-from sparkanon.numeric.warm import warm
 from sparkanon.spaces import FittedSpace, Space
 
 BLOCK_ROWS = 200_000  # larger ones than for masking: fewer balls reach another block
@@ -66,7 +66,7 @@ def linkage(
     block_rows: int = BLOCK_ROWS,
 ) -> Linkage:
     """Link the whole pair; `targets` samples the records that are looked for, never the others."""
-    warm()
+    warm_linkage()
     compared, rows = sides.compared, statistics[0].n
     share = 1.0 if targets is None else min(targets / rows, 1.0)
     drawn = sample(sides.original, [c.x for c in compared], rows)

@@ -1,0 +1,63 @@
+"""Fill the on-disk cache of the kernels once, so that other processes only load it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from sparkanon.groupings import GROUPINGS, Grouping
+from sparkanon.numeric.arrays import arrays
+from sparkanon.numeric.guard import CLOSE_ORDERED, Guard
+from sparkanon.numeric.link import link, make, reaches
+from sparkanon.numeric.merge import merged
+from sparkanon.numeric.points import Points
+
+_warm: set[str] = set()  # what this process has run already
+
+
+def warm(grouping: Grouping) -> None:
+    """Run a grouping on a few records with the signatures of production, both distances.
+
+    And on some more where it serves large blocks, which it may treat in another way.
+    """
+    if repr(grouping) in _warm:
+        return
+    sizes = (12, 4200) if grouping.block_rows > 20_000 else (12,)
+    for points in (points for n in sizes for points in _examples(n)):
+        grouping.group(points, 2, np.random.default_rng(0))
+    merged(next(_examples(12)), np.repeat(np.arange(6, dtype=np.int32), 2))
+    _warm.add(repr(grouping))
+
+
+def warm_linkage() -> None:
+    """The same for the search of linkage."""
+    for points in _examples(12):
+        values, caps, capped, _ = arrays(points)
+        cls, best = np.arange(points.n), np.ones(points.n)
+        link(make(values, caps, capped, cls, cls), caps, capped, values, cls, best)
+        reaches(values, best, values[:, :3].T, values[:, :3].T, caps, capped)
+
+
+def warm_all() -> None:
+    """For `make setup`: everything that is registered."""
+    for grouping in GROUPINGS:
+        warm(grouping())
+    warm_linkage()
+
+
+def _examples(n: int) -> Iterator[Points]:
+    values = np.random.default_rng(n).random((2, n))
+    ones, one = np.ones((1, 2)), np.ones(1)
+    guard = Guard(
+        codes=np.arange(n).reshape(1, n) % 2,
+        kind=np.array([CLOSE_ORDERED]),
+        limit=-one,  # always broken: all kernels of a merge run
+        c=one,
+        share=ones,
+        below=ones,
+        area=np.ones((1, 3)),
+        values=np.array([2]),
+    )
+    yield Points(values, None, np.zeros(2, np.bool_), guard)
+    yield Points(values, np.ones(2), np.array([False, True]), guard)

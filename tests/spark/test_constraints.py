@@ -1,0 +1,160 @@
+"""l-diversity and t-closeness from the outside: every grouping keeps them, nothing slips by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import sparkanon
+from sparkanon.engine import stage
+from sparkanon.engine.constraints import Constraints
+from sparkanon.engine.mask import Masking
+from sparkanon.errors import InputError, PolicyError, VerificationError
+from sparkanon.measures import diversity
+
+COLUMNS = {"x": "quasi_identifier", "y": "quasi_identifier", "illness": "sensitive"}
+L_3 = {"l_diversity": 3}
+
+
+@pytest.fixture(scope="module")
+def people(spark: SparkSession) -> DataFrame:
+    rng = np.random.default_rng(5)
+    n = 600
+    x = rng.normal(size=n)
+    # the illness goes with x, so that groups of neighbours are uniform
+    illness = np.clip(np.floor(x + 0.7 * rng.normal(size=n)) + 3, 0, 6).astype(int)
+    frame = pd.DataFrame({"x": x, "y": rng.normal(size=n), "illness": illness})
+    frame["illness"] = [f"i{code}" for code in frame["illness"]]
+    return spark.createDataFrame(frame).repartition(3).cache()
+
+
+def release(
+    people: DataFrame, constraints: dict[str, Any], **method: Any
+) -> sparkanon.engine.pipeline.Release:
+    policy = {"columns": COLUMNS, "k": 4, "method": method, "constraints": constraints}
+    return sparkanon.anonymize(people, policy, spark=people.sparkSession)
+
+
+def value(made: sparkanon.engine.pipeline.Release, name: str) -> float:
+    (found,) = {m.value for m in made.measures if m.measure == name}
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("grouping", ["refined", "mdav", "mondrian"])
+@pytest.mark.parametrize(
+    ("constraints", "measure", "kept"),
+    [
+        (L_3, "l_distinct", lambda v: v >= 3),
+        ({"l_diversity": {"l": 2.5, "kind": "entropy"}}, "l_entropy", lambda v: v >= 2.5),
+        ({"t_closeness": 0.4}, "t_closeness", lambda v: v <= 0.4),
+    ],
+)
+def test_every_class_keeps_the_constraint(
+    people: DataFrame, grouping: str, constraints: dict[str, Any], measure: str, kept: Any
+) -> None:
+    made = release(people, constraints, grouping=grouping)
+    assert kept(value(made, measure)), "as the manifest tells"
+    assert made.data is not None
+    table = made.data.toPandas()
+    cls = table.groupby(["x", "y"]).ngroup().to_numpy()
+    codes, names = pd.factorize(table["illness"], sort=True)
+    counts = np.bincount(codes, minlength=len(names))
+    own = diversity.local(cls, codes, counts, ordered=False)
+    assert kept(getattr(own, measure)), "as pandas counts"
+    assert table.groupby(["x", "y"]).size().min() >= 4
+    assert cls.max() > 3, "more was joined than had to be"
+
+
+def test_without_constraints_the_same_groups_would_not_keep_it(people: DataFrame) -> None:
+    made = sparkanon.anonymize(
+        people,
+        {"columns": COLUMNS, "k": 4, "audit": {"take": ["l_distinct"]}},
+        spark=people.sparkSession,
+    )
+    assert value(made, "l_distinct") < 3
+
+
+def test_groups_of_a_permuted_release_keep_it_too(people: DataFrame) -> None:
+    made = release(people, L_3, release="permute")
+    assert value(made, "l_distinct") >= 3
+
+
+def test_a_grouping_that_breaks_it_is_not_published(
+    people: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernels' word is not taken: a mask that does not merge is caught on the staged table."""
+
+    masked = stage._masked
+
+    def careless(cuttings: stage.Cuttings, masking: Masking, draws: stage.Draws) -> Any:
+        return masked(cuttings, replace(masking, constraints=Constraints()), draws)
+
+    monkeypatch.setattr(stage, "_masked", careless)
+    with pytest.raises(VerificationError, match=r"l_distinct of 'illness' is 1, the limit 3"):
+        release(people, L_3, grouping="mdav")
+
+
+@pytest.mark.parametrize("partitions", [1, 7])
+def test_partitions_do_not_matter(people: DataFrame, partitions: int) -> None:
+    def rows(table: DataFrame) -> list[Any]:
+        made = release(table, {"l_diversity": 3, "t_closeness": 0.5})
+        assert made.data is not None
+        return sorted(map(tuple, made.data.collect()))
+
+    assert rows(people) == rows(people.repartition(partitions))
+
+
+def test_numbers_are_close_by_rank(people: DataFrame) -> None:
+    salaries = people.withColumn("salary", people["illness"].substr(2, 1).cast("int") * 1000)
+    columns = COLUMNS | {"salary": "sensitive", "illness": "keep"}
+    policy = {"columns": columns, "k": 4, "constraints": {"t_closeness": 0.25}}
+    made = sparkanon.anonymize(salaries, policy, spark=people.sparkSession)
+    assert made.data is not None
+    table = made.data.toPandas()
+    cls = table.groupby(["x", "y"]).ngroup().to_numpy()
+    codes, names = pd.factorize(table["salary"], sort=True)
+    counts = np.bincount(codes, minlength=len(names))
+    assert diversity.local(cls, codes, counts, ordered=True).t_closeness <= 0.25
+
+
+def test_blocks_that_cannot_keep_it_are_joined(
+    people: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blocks follow x, and so do the illnesses: none of eight blocks is like the whole table."""
+    monkeypatch.setattr("sparkanon.groupings.mdav.Mdav.block_rows", 70)
+    made = release(people, {"t_closeness": 0.25}, grouping="mdav")
+    assert value(made, "t_closeness") <= 0.25
+    assert made.manifest["blocks"] < 8
+
+
+def test_more_values_than_there_are(people: DataFrame) -> None:
+    with pytest.raises(InputError, match=r"'illness' has only 7 different values"):
+        release(people, {"l_diversity": 8})
+
+
+def test_what_even_one_group_does_not_keep(people: DataFrame) -> None:
+    with pytest.raises(InputError, match=r"even if all records are one group"):
+        release(people, {"l_diversity": {"l": 6.9, "kind": "entropy"}})
+
+
+@pytest.mark.parametrize(
+    ("constraints", "told"),
+    [
+        ({"l_diversity": 1}, r"constraints\.l_diversity\.l: must be greater than 1"),
+        ({"l_diversity": 2.5}, r"must be a whole number for distinct"),
+        ({"t_closeness": 2}, r"constraints\.t_closeness\.t: must be less than or equal to 1"),
+        ({"l_diversity": {"l": 2, "columns": ["x"]}}, r"'x' is not sensitive"),
+        ({"k_map": 2}, r"constraints\.k_map: is not a known option"),
+    ],
+)
+def test_constraints_that_mean_nothing(
+    people: DataFrame, constraints: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(PolicyError, match=told):
+        release(people, constraints)
