@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from sparkanon.groupings.base import Grouping
+from sparkanon.groupings.dba import Dba
+from sparkanon.groupings.dba2 import Dba2
+from sparkanon.groupings.ip import Ip
 from sparkanon.groupings.mdav import Mdav
 from sparkanon.groupings.refined import Refined
 from sparkanon.groupings.tfrp import Tfrp
@@ -18,7 +21,21 @@ GROUPINGS: Registry[Grouping] = Registry(
         Vmdav,
         Tfrp,
         Tfrp2,
+        Dba,
+        Dba2,
+        Ip,
     ),
 )
 
-__all__ = ["GROUPINGS", "Grouping", "Mdav", "Refined", "Tfrp", "Tfrp2", "Vmdav"]
+__all__ = [
+    "GROUPINGS",
+    "Dba",
+    "Dba2",
+    "Grouping",
+    "Ip",
+    "Mdav",
+    "Refined",
+    "Tfrp",
+    "Tfrp2",
+    "Vmdav",
+]

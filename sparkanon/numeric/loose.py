@@ -43,13 +43,13 @@ def away_from(loose: Loose, capped: bool, i: int, g: int) -> float:
         for j in range(len(caps)):
             gap = values[j, i] - loose.centre[j, g]
             total += gap * gap
-        return total
+        return float(total)
     o = loose.first[g]
     while o >= 0:
         for j in range(len(caps)):
             total += min(abs(values[j, i] - values[j, o]), caps[j])
         o = loose.after[o]
-    return (total - loose.cost[g]) / loose.size[g]
+    return float((total - loose.cost[g]) / loose.size[g])
 
 
 @tight
@@ -85,7 +85,7 @@ def nearest_group(loose: Loose, most: int) -> int:
 def put(loose: Loose, capped: bool, i: int, g: int) -> float:
     """Put record `i`, which is in no group, into `g`; returns what that costs."""
     grown = loose.size[g] + 1
-    more = away_from(loose, capped, i, g) * (grown - 1) / grown
+    more = away_from(loose, capped, i, g) * float(grown - 1) / float(grown)
     loose.size[g], loose.labels[i] = grown, g
     loose.after[i], loose.first[g] = loose.first[g], i
     loose.cost[g] += more
@@ -125,9 +125,10 @@ def spread(values: Floats, caps: Floats, capped: bool, labels: Ints, k: int) -> 
     if labels.min() >= 0:
         return labels
     loose, point = make_loose(values, caps, capped, labels), np.empty(len(caps))
-    for i in np.flatnonzero(labels < 0):
-        away_from_all(loose, capped, i, point)
-        put(loose, capped, i, nearest_group(loose, 2 * k - 1))
+    for i in range(len(labels)):
+        if labels[i] < 0:
+            away_from_all(loose, capped, i, point)
+            put(loose, capped, i, nearest_group(loose, 2 * k - 1))
     return loose.labels
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from sparkanon.numeric.arrays import arrays
+from sparkanon.numeric.dba import dba2
+from sparkanon.numeric.ip import ip
 from sparkanon.numeric.link import link, make, reaches
 from sparkanon.numeric.mdav import mdav
 from sparkanon.numeric.peel import peel
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.refined import refined
+from sparkanon.numeric.tfrp import tfrp2
+from sparkanon.numeric.vmdav import vmdav
 
 
 def warm() -> None:
@@ -20,6 +24,9 @@ def warm() -> None:
         mdav(*arrays(points), 2)
         peel(*arrays(points), 2)
         refined(*arrays(points), 2, 1)
+        vmdav(*arrays(points), 2, None)
+        for method in (tfrp2, dba2, ip):
+            method(*arrays(points), 2)
         values, caps, capped, _ = arrays(points)
         cls, best = np.arange(points.n), np.ones(points.n)
         link(make(values, caps, capped, cls, cls), caps, capped, values, cls, best)
