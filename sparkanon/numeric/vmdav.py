@@ -1,0 +1,58 @@
+"""V-MDAV: Solanas and Martinez-Balleste 2006, for any distance of `Points`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparkanon.numeric.around import around, bucketed, outermost
+from sparkanon.numeric.centre import Ints, centre_of
+from sparkanon.numeric.distance import distances
+from sparkanon.numeric.loose import spread, total_cost
+from sparkanon.numeric.records import Bools, Floats
+
+GAMMAS = (0.0, 0.2, 0.5, 0.8, 1.1)  # no extension, scattered data, ..., clustered data
+TRIAL = 4096  # records that decide which of them is taken
+
+
+def vmdav(
+    values: Floats, caps: Floats, capped: bool, codes: Bools, k: int, gamma: float | None
+) -> Ints:
+    """Labels 0, 1, ... of the records of `values` (d, n), n >= k; ties go to the lower index.
+
+    Without a `gamma`, the one of `GAMMAS` under which a region of `TRIAL` records costs least.
+    O(n^2 d) at worst, a few per cent of it with boxes.
+    """
+    if gamma is not None:
+        return extended(values, caps, capped, codes, k, gamma)
+    trial = region(values, caps, capped, codes, max(TRIAL, 4 * k))
+    tried = [extended(trial, caps, capped, codes, k, one) for one in GAMMAS]
+    best = int(np.argmin([total_cost(trial, caps, capped, labels) for labels in tried]))
+    if trial is values:
+        return tried[best]
+    return extended(values, caps, capped, codes, k, GAMMAS[best])
+
+
+def extended(
+    values: Floats, caps: Floats, capped: bool, codes: Bools, k: int, gamma: float
+) -> Ints:
+    """V-MDAV with the given `gamma`, which compares lengths: squared for a squared distance."""
+    n = values.shape[1]
+    if n < 2 * k:
+        return np.zeros(n, np.int32)
+    seeds = outermost(values, caps, capped, centre_of(values, caps, capped, codes))
+    gain = gamma if capped else gamma * gamma
+    index = bucketed(values, caps, capped)
+    labels = around(index, seeds[None], values, caps, capped, k, gain)
+    return spread(values, caps, capped, labels, k)
+
+
+def region(values: Floats, caps: Floats, capped: bool, codes: Bools, count: int) -> Floats:
+    """The `count` records around one that is halfway out, as dense as they are in the block."""
+    n = values.shape[1]
+    if n <= count:
+        return values
+    outward = outermost(values, caps, capped, centre_of(values, caps, capped, codes))
+    near = np.empty(n)
+    distances(values, caps, capped, values[:, outward[n // 2]].copy(), n, near)
+    chosen = np.sort(np.argsort(near, kind="stable")[:count])
+    return np.ascontiguousarray(values[:, chosen])
