@@ -21,6 +21,7 @@ class Mdav:
     title: ClassVar[str] = "MDAV, exact, groups of fixed size"
     source: ClassVar[str] = "SURVEY 3.4"
     block_rows: ClassVar[int] = 65_536
+    bounded: ClassVar[bool] = True
 
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
         """Label every record with its group; the same records give the same groups."""

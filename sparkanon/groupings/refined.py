@@ -22,6 +22,7 @@ class Refined:
     title: ClassVar[str] = "fixed-size groups refined by swaps and moves between neighbours"
     source: ClassVar[str] = "sparkanon; starts as CBFS (SURVEY table 3)"
     block_rows: ClassVar[int] = 87_000
+    bounded: ClassVar[bool] = True
 
     passes: Annotated[
         int, Field(ge=0, le=100, description="refinement passes over the block; 0: none")
