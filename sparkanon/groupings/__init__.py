@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from sparkanon.groupings.base import Grouping
+from sparkanon.groupings.cbfs import Cbfs
+from sparkanon.groupings.md import Md
 from sparkanon.groupings.mdav import Mdav
 from sparkanon.groupings.refined import Refined
 from sparkanon.registry import Registry
 
-GROUPINGS: Registry[Grouping] = Registry("grouping", (Mdav, Refined))
+GROUPINGS: Registry[Grouping] = Registry("grouping", (Mdav, Cbfs, Md, Refined))
 
-__all__ = ["GROUPINGS", "Grouping", "Mdav", "Refined"]
+__all__ = ["GROUPINGS", "Cbfs", "Grouping", "Md", "Mdav", "Refined"]

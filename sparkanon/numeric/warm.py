@@ -6,7 +6,8 @@ import numpy as np
 
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.link import link, make, reaches
-from sparkanon.numeric.mdav import mdav
+from sparkanon.numeric.md import md
+from sparkanon.numeric.mdav import cbfs, mdav
 from sparkanon.numeric.peel import peel
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.refined import refined
@@ -17,7 +18,8 @@ def warm() -> None:
     values = np.arange(24.0).reshape(2, 12)
     codes = np.array([False, True])
     for points in (Points.euclidean(values), Points(values, np.ones(2), codes)):
-        mdav(*arrays(points), 2)
+        for method in (mdav, cbfs, md):
+            method(*arrays(points), 2)
         peel(*arrays(points), 2)
         refined(*arrays(points), 2, 1)
         values, caps, capped, _ = arrays(points)
