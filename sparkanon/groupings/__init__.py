@@ -6,9 +6,13 @@ from sparkanon.groupings.base import Grouping
 from sparkanon.groupings.cbfs import Cbfs
 from sparkanon.groupings.md import Md
 from sparkanon.groupings.mdav import Mdav
+from sparkanon.groupings.mhm import CbfsMhm, MdavMhm, MdMhm, NpnMhm
 from sparkanon.groupings.refined import Refined
 from sparkanon.registry import Registry
 
-GROUPINGS: Registry[Grouping] = Registry("grouping", (Mdav, Cbfs, Md, Refined))
+GROUPINGS: Registry[Grouping] = Registry(
+    "grouping",
+    (Mdav, Cbfs, Md, MdavMhm, MdMhm, CbfsMhm, NpnMhm, Refined),
+)
 
 __all__ = ["GROUPINGS", "Cbfs", "Grouping", "Md", "Mdav", "Refined"]

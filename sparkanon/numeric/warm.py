@@ -8,6 +8,7 @@ from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.link import link, make, reaches
 from sparkanon.numeric.md import md
 from sparkanon.numeric.mdav import cbfs, mdav
+from sparkanon.numeric.mhm import mhm, npn_mhm
 from sparkanon.numeric.peel import peel
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.refined import refined
@@ -18,8 +19,9 @@ def warm() -> None:
     values = np.arange(24.0).reshape(2, 12)
     codes = np.array([False, True])
     for points in (Points.euclidean(values), Points(values, np.ones(2), codes)):
-        for method in (mdav, cbfs, md):
+        for method in (mdav, cbfs, md, npn_mhm):
             method(*arrays(points), 2)
+        mhm(mdav, *arrays(points), 2)
         peel(*arrays(points), 2)
         refined(*arrays(points), 2, 1)
         values, caps, capped, _ = arrays(points)
