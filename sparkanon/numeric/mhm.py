@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from sparkanon.numeric.centre import Ints
@@ -11,12 +9,10 @@ from sparkanon.numeric.distance import apart
 from sparkanon.numeric.groups import make_groups, total_cost
 from sparkanon.numeric.index import length
 from sparkanon.numeric.jit import kernel
-from sparkanon.numeric.members import members
+from sparkanon.numeric.members import Heuristic, members
 from sparkanon.numeric.path import optimal_path
 from sparkanon.numeric.records import Bools, Floats
 from sparkanon.numeric.tour import ends, tour
-
-Heuristic = Callable[[Floats, Floats, bool, Bools, int], Ints]
 
 
 @kernel

@@ -9,6 +9,8 @@ from sparkanon.numeric.link import link, make, reaches
 from sparkanon.numeric.md import md
 from sparkanon.numeric.mdav import cbfs, mdav
 from sparkanon.numeric.mhm import mhm, npn_mhm
+from sparkanon.numeric.mst import mst
+from sparkanon.numeric.mu_approx import mu_approx
 from sparkanon.numeric.peel import peel
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.refined import refined
@@ -19,7 +21,7 @@ def warm() -> None:
     values = np.arange(24.0).reshape(2, 12)
     codes = np.array([False, True])
     for points in (Points.euclidean(values), Points(values, np.ones(2), codes)):
-        for method in (mdav, cbfs, md, npn_mhm):
+        for method in (mdav, cbfs, md, npn_mhm, mst, mu_approx):
             method(*arrays(points), 2)
         mhm(mdav, *arrays(points), 2)
         peel(*arrays(points), 2)

@@ -12,8 +12,8 @@ from test_fixed_size import gower
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.md import md
 from sparkanon.numeric.mdav import cbfs, mdav
-from sparkanon.numeric.members import members
-from sparkanon.numeric.mhm import Heuristic, mhm, middles, npn_mhm, thread
+from sparkanon.numeric.members import Heuristic, members
+from sparkanon.numeric.mhm import mhm, middles, npn_mhm, thread
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.tour import ends, tour
 
