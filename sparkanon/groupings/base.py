@@ -15,7 +15,7 @@ class Grouping(Protocol):
     """Partitions the records of a block into groups of k or more (fewer than 2k: one group).
 
     `block_rows` is the largest block the method serves well; the engine cuts blocks to it.
-    `bounded`: groups hold fewer than 2k records where n >= 2k.
+    `bounded`: groups hold fewer than 2k records where n >= 2k. `random`: groups depend on `rng`.
     """
 
     key: ClassVar[str]
@@ -23,6 +23,7 @@ class Grouping(Protocol):
     source: ClassVar[str]
     block_rows: ClassVar[int]
     bounded: ClassVar[bool]
+    random: ClassVar[bool]
 
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
         """Label every record with its group, 0 to groups-1; needs n >= k >= 2."""

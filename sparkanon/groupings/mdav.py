@@ -22,6 +22,7 @@ class Mdav:
     source: ClassVar[str] = "SURVEY 3.4"
     block_rows: ClassVar[int] = 65_536
     bounded: ClassVar[bool] = True
+    random: ClassVar[bool] = False
 
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
         """Label every record with its group; the same records give the same groups."""

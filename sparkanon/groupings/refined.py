@@ -23,6 +23,7 @@ class Refined:
     source: ClassVar[str] = "sparkanon; starts as CBFS (SURVEY table 3)"
     block_rows: ClassVar[int] = 87_000
     bounded: ClassVar[bool] = True
+    random: ClassVar[bool] = False
 
     passes: Annotated[
         int, Field(ge=0, le=100, description="refinement passes over the block; 0: none")

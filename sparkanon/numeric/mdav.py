@@ -1,4 +1,7 @@
-"""MDAV, exactly: Domingo-Ferrer and Torra 2005, for any distance of `Points`."""
+"""MDAV (Domingo-Ferrer and Torra 2005) and CBFS (Laszlo and Mukherjee 2005), exactly.
+
+For any distance of `Points`.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +46,13 @@ def remove(
 
 @kernel
 def rounds(
-    index: Index, state: Centre, values: Floats, caps: Floats, capped: bool, codes: Bools, k: int
-) -> Ints:
-    """The rounds of `mdav` over an index that holds all records of `values` (d, n)."""
+    index: Index, state: Centre, values: Floats, caps: Floats, capped: bool, codes: Bools, k: int,
+    opposite: bool,
+) -> Ints:  # fmt: skip
+    """The rounds over an index that holds all records of `values` (d, n).
+
+    `opposite`: after the group of the furthest record, the one of the record furthest from that.
+    """
     d, n = values.shape
     labels, label = np.full(n, -1, np.int32), 0
     recount(state, values, caps, capped, codes, labels < 0)
@@ -66,7 +73,7 @@ def rounds(
             point[j] = values[j, index.ids[seed]]
         nearest(index, buckets, caps, capped, 1.0, seed, point, best)
         remove(index, buckets, state, values, caps, capped, codes, best, labels, label)
-        second = not second and left >= 3 * k
+        second = opposite and not second and left >= 3 * k
         left -= k
         label += 1
     for i in range(n):
@@ -75,14 +82,25 @@ def rounds(
     return labels
 
 
+def buckets_of(values: Floats, caps: Floats, capped: bool) -> Index:
+    """Index over the records of `values` (d, n); one bucket where boxes do not pay."""
+    n = values.shape[1]
+    spare = values.copy()
+    order, bounds = split(spare, caps, capped, n if n <= PLAIN else BUCKET, 1, 0)
+    return make_index(spare, order, bounds, np.empty(0), np.empty(0, np.int64))
+
+
 def mdav(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
     """Labels 0, 1, ... of the records of `values` (d, n), n >= k; ties go to the lower index.
 
     Two groups a round: around the record furthest from the centre of what remains, and around
     the one furthest from that. O(n^2 d / k) at worst, a few per cent of it with boxes.
     """
-    n = values.shape[1]
-    spare = values.copy()
-    order, bounds = split(spare, caps, capped, n if n <= PLAIN else BUCKET, 1, 0)
-    index = make_index(spare, order, bounds, np.empty(0), np.empty(0, np.int64))
-    return rounds(index, make_centre(values, codes), values, caps, capped, codes, k)
+    index, state = buckets_of(values, caps, capped), make_centre(values, codes)
+    return rounds(index, state, values, caps, capped, codes, k, True)
+
+
+def cbfs(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
+    """As `mdav`, but one group a round: around the record furthest from the centre."""
+    index, state = buckets_of(values, caps, capped), make_centre(values, codes)
+    return rounds(index, state, values, caps, capped, codes, k, False)

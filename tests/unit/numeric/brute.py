@@ -1,4 +1,4 @@
-"""MDAV as written on paper, a numpy line a step: what the kernels must reproduce."""
+"""Fixed-size methods as written on paper, in numpy: what the kernels must reproduce."""
 
 from __future__ import annotations
 
@@ -40,30 +40,63 @@ def centre_of(points: Points, left: list[int]) -> Floats:
     return centre
 
 
+class Remaining:
+    """The records that have no label yet."""
+
+    def __init__(self, points: Points, k: int) -> None:
+        self.points, self.k = points, k
+        self.between = distance_matrix(points)
+        self.labels = np.full(points.n, -1, dtype=np.int32)
+        self.left = list(range(points.n))
+        self.label = 0
+
+    def group_around(self, seed: int) -> None:
+        order = sorted(self.left, key=lambda i: (i != seed, self.between[seed, i], i))
+        self.labels[order[: self.k]] = self.label
+        self.left = [i for i in self.left if self.labels[i] < 0]
+        self.label += 1
+
+    def furthest(self, near: Floats) -> int:
+        return min(self.left, key=lambda i: (-near[i], i))
+
+    def furthest_from_centre(self) -> int:
+        return self.furthest(distances_to(self.points, centre_of(self.points, self.left)))
+
+    def end_of_furthest_pair(self) -> int:
+        return self.left[int(self.between[np.ix_(self.left, self.left)].max(axis=1).argmax())]
+
+    def finish(self) -> Labels:
+        self.labels[self.left] = self.label
+        return self.labels
+
+
 def brute_mdav(points: Points, k: int) -> Labels:
-    labels = np.full(points.n, -1, dtype=np.int32)
-    between = distance_matrix(points)
-    left = list(range(points.n))
-    label = 0
+    rest = Remaining(points, k)
+    while len(rest.left) >= 3 * k:
+        first = rest.furthest_from_centre()
+        rest.group_around(first)
+        rest.group_around(rest.furthest(rest.between[first]))
+    if len(rest.left) >= 2 * k:
+        rest.group_around(rest.furthest_from_centre())
+    return rest.finish()
 
-    def group_around(seed: int) -> None:
-        nonlocal left, label
-        order = sorted(left, key=lambda i: (i != seed, between[seed, i], i))
-        labels[order[:k]] = label
-        left = [i for i in left if labels[i] < 0]
-        label += 1
 
-    def furthest(near: Floats) -> int:
-        return min(left, key=lambda i: (-near[i], i))
+def brute_cbfs(points: Points, k: int) -> Labels:
+    rest = Remaining(points, k)
+    while len(rest.left) >= 2 * k:
+        rest.group_around(rest.furthest_from_centre())
+    return rest.finish()
 
-    while len(left) >= 3 * k:
-        first = furthest(distances_to(points, centre_of(points, left)))
-        group_around(first)
-        group_around(furthest(between[first]))
-    if len(left) >= 2 * k:
-        group_around(furthest(distances_to(points, centre_of(points, left))))
-    labels[left] = label
-    return labels
+
+def brute_md(points: Points, k: int) -> Labels:
+    rest = Remaining(points, k)
+    while len(rest.left) >= 3 * k:
+        first = rest.end_of_furthest_pair()
+        rest.group_around(first)
+        rest.group_around(rest.furthest(rest.between[first]))
+    if len(rest.left) >= 2 * k:
+        rest.group_around(rest.end_of_furthest_pair())
+    return rest.finish()
 
 
 def cost(points: Points, labels: Labels) -> float:

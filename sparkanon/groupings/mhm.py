@@ -1,0 +1,90 @@
+"""MHM: order the records along a path, then cut it into the cheapest groups."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from sparkanon.numeric.arrays import arrays
+from sparkanon.numeric.md import md
+from sparkanon.numeric.mdav import cbfs, mdav
+from sparkanon.numeric.mhm import mhm, npn_mhm
+from sparkanon.numeric.points import Points
+from sparkanon.numeric.records import Labels
+from sparkanon.registry import spec
+
+SOURCE = "SURVEY table 4; Domingo-Ferrer et al. 2006"
+
+
+@spec
+class MdavMhm:
+    """A path through the groups of MDAV, cut into the cheapest groups: never worse than MDAV.
+
+    The survey leaves the path open. It goes to the group with the nearest centre, and inside a
+    group from the side of the group before to that of the group after. It starts at the group
+    furthest from the centre or at the one furthest from that, whichever is cheaper in the end.
+    """
+
+    key: ClassVar[str] = "mdav_mhm"
+    title: ClassVar[str] = "MDAV-MHM, the cheapest groups along the groups of MDAV"
+    source: ClassVar[str] = SOURCE
+    block_rows: ClassVar[int] = 65_536
+    bounded: ClassVar[bool] = True
+    random: ClassVar[bool] = False
+
+    def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
+        """Label every record with its group; the same records give the same groups."""
+        return mhm(mdav, *arrays(points), k)
+
+
+@spec
+class MdMhm:
+    """As `MdavMhm`, along the groups of MD."""
+
+    key: ClassVar[str] = "md_mhm"
+    title: ClassVar[str] = "MD-MHM, the cheapest groups along the groups of MD"
+    source: ClassVar[str] = SOURCE
+    block_rows: ClassVar[int] = 20_000
+    bounded: ClassVar[bool] = True
+    random: ClassVar[bool] = False
+
+    def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
+        """Label every record with its group; the same records give the same groups."""
+        return mhm(md, *arrays(points), k)
+
+
+@spec
+class CbfsMhm:
+    """As `MdavMhm`, along the groups of CBFS."""
+
+    key: ClassVar[str] = "cbfs_mhm"
+    title: ClassVar[str] = "CBFS-MHM, the cheapest groups along the groups of CBFS"
+    source: ClassVar[str] = SOURCE
+    block_rows: ClassVar[int] = 65_536
+    bounded: ClassVar[bool] = True
+    random: ClassVar[bool] = False
+
+    def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
+        """Label every record with its group; the same records give the same groups."""
+        return mhm(cbfs, *arrays(points), k)
+
+
+@spec
+class NpnMhm:
+    """A path from record to the nearest one that is left, cut into the cheapest groups.
+
+    It starts at the record furthest from the centre or at the one furthest from that, whichever
+    is cheaper in the end: such a path is at the mercy of its start.
+    """
+
+    key: ClassVar[str] = "npn_mhm"
+    title: ClassVar[str] = "NPN-MHM, the cheapest groups along a path to the nearest point"
+    source: ClassVar[str] = SOURCE
+    block_rows: ClassVar[int] = 32_768
+    bounded: ClassVar[bool] = True
+    random: ClassVar[bool] = False
+
+    def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
+        """Label every record with its group; the same records give the same groups."""
+        return npn_mhm(*arrays(points), k)

@@ -1,0 +1,60 @@
+"""A path through all records, always to the nearest that is left."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparkanon.numeric.centre import Ints, centre, make_centre, recount
+from sparkanon.numeric.distance import distances
+from sparkanon.numeric.index import Index, compact, take
+from sparkanon.numeric.jit import kernel
+from sparkanon.numeric.mdav import buckets_of
+from sparkanon.numeric.nearest import Best, nearest
+from sparkanon.numeric.peel import FRESH, positions
+from sparkanon.numeric.records import Bools, Floats
+
+
+@kernel
+def visit(index: Index, n: int, caps: Floats, capped: bool, first: int) -> Ints:
+    """The `n` records of the index from `first` on, always the nearest that is left."""
+    d, width = index.values.shape[1], index.values.shape[2]
+    order, point = np.empty(n, np.int32), np.empty(d)
+    best = Best(np.empty(2), np.empty(2, np.int32), np.empty(2, np.int32))
+    here, buckets, seen = positions(index, n)[first], len(index.held), n
+    for at in range(n):
+        order[at] = index.ids[here]
+        if at == n - 1:
+            break
+        if n - at < FRESH * seen:
+            buckets, seen = compact(index, buckets), n - at
+        for j in range(d):
+            point[j] = index.values[here // width, j, here % width]
+        nearest(index, buckets, caps, capped, 1.0, here, point, best)
+        then = best.at[1] if best.at[0] == here else best.at[0]
+        if take(index, here, buckets) == then:  # the last of a bucket fills the gap
+            then = here
+        here = then
+    return order
+
+
+def tour(values: Floats, caps: Floats, capped: bool, first: int) -> Ints:
+    """Order of the records of `values` (d, n): nearest point next; ties by lower index.
+
+    O(n^2 d) at worst, a few per cent of it with boxes.
+    """
+    return visit(buckets_of(values, caps, capped), values.shape[1], caps, capped, first)
+
+
+@kernel
+def ends(values: Floats, caps: Floats, capped: bool, codes: Bools) -> tuple[int, int]:
+    """The record furthest from the centre of `values` (d, n), and the one furthest from that."""
+    d, n = values.shape
+    state, point, near = make_centre(values, codes), np.empty(d), np.empty(n)
+    recount(state, values, caps, capped, codes, np.ones(n, np.bool_))
+    centre(state, caps, codes, n, point)
+    distances(values, caps, capped, point, n, near)
+    first = int(np.argmax(near))
+    for j in range(d):
+        point[j] = values[j, first]
+    distances(values, caps, capped, point, n, near)
+    return first, int(np.argmax(near))
