@@ -9,7 +9,7 @@ from sparkanon.numeric.link import link, make, reaches
 from sparkanon.numeric.mdav import mdav
 from sparkanon.numeric.peel import peel
 from sparkanon.numeric.points import Points
-from sparkanon.numeric.refined import refined
+from sparkanon.numeric.refined import own_start, refined
 
 
 def warm() -> None:
@@ -19,8 +19,8 @@ def warm() -> None:
     for points in (Points.euclidean(values), Points(values, np.ones(2), codes)):
         mdav(*arrays(points), 2)
         peel(*arrays(points), 2)
-        refined(*arrays(points), 2, 1)
-        values, caps, capped, _ = arrays(points)
+        values, caps, capped, codes = arrays(points)
+        refined(values, caps, capped, 2, own_start(values, caps, capped, codes, 2), 1, 1)
         cls, best = np.arange(points.n), np.ones(points.n)
         link(make(values, caps, capped, cls, cls), caps, capped, values, cls, best)
         reaches(values, best, values[:, :3].T, values[:, :3].T, caps, capped)
