@@ -24,11 +24,11 @@ class Refined:
     """Groups from the outside in, or of another grouping, then steps that lower the cost.
 
     Blocks of more than 4096 records get swaps, moves and dissolved groups between neighbours.
-    Smaller ones are annealed as well, in patches of 16 neighbouring groups, in turn with the
-    optimal groups along a path through all groups (SURVEY 3.3): 4 sweeps. With high effort they
-    get 40 sweeps, and larger blocks 4. The work is counted in steps and proportional to the
-    number of records, never bounded by the clock, and the random numbers are a fixed sequence:
-    the same records give the same groups.
+    Smaller ones are annealed as well, in patches of 8 to 28 neighbouring groups, in turn with
+    the optimal groups along a path through all groups (MHM, SURVEY table 4): 4 sweeps. With high
+    effort they get up to 48 sweeps, and larger blocks 4. The work is counted in steps and
+    proportional to the number of records, never bounded by the clock, and the random numbers are
+    a fixed sequence: the same records give the same groups.
     """
 
     key: ClassVar[str] = "refined"

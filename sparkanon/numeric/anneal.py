@@ -27,10 +27,9 @@ from sparkanon.numeric.patch import (
 from sparkanon.numeric.records import Floats
 from sparkanon.numeric.refine import SURE
 
-MOST = 256  # records of a patch
+MOST = 400  # records of a patch
 STAGES = 20  # of falling heat
 STEPS = 20  # a record and stage
-HEAT = 0.3  # at first, in mean distances of the near records
 COOLER = 0.8  # from stage to stage
 RARE = 12  # of 1024 steps end a group or found a new one
 
@@ -54,16 +53,17 @@ def best_partner(patch: Patch, i: int, b: int) -> tuple[int, float]:
 
 @tight
 def cool(
-    patch: Patch, count: int, groups: int, k: int, state: Chance, waits: Floats, log: Ints
-) -> float:
+    patch: Patch, count: int, groups: int, k: int, heat: float, state: Chance, waits: Floats,
+    log: Ints,
+) -> float:  # fmt: skip
     """Anneal a patch of `count` records; returns its cost. O(STAGES STEPS count size) on average.
 
     A step looks at a random record and the group of one of its near ones: it moves there where
-    the sizes allow it, or swaps with the best of that group. Heat is measured in the record's own
-    near distances, because sparse and dense regions meet in a patch. The last stage is cold.
+    the sizes allow it, or swaps with the best of that group. `heat` at first is measured in the
+    record's own near distances: sparse and dense regions meet in a patch. The last stage is cold.
     """
     group, size, near, scale = patch.group, patch.size, patch.near, patch.scale
-    wanted, heat = list_near(patch, count), HEAT
+    wanted = list_near(patch, count)
     for stage in range(STAGES + 1):
         tally(patch, count, groups)  # stops rounding drift
         if stage == STAGES:
@@ -130,13 +130,13 @@ def store(patch: Patch, members: Ints, size: Ints, names: Ints, named: int, grou
 @kernel
 def sweep(
     rows: Floats, caps: Floats, capped: bool, members: Ints, size: Ints, lists: Ints, k: int,
-    groups: int, apart: int, turn: int,
+    groups: int, apart: int, heat: float, turn: int,
 ) -> float:  # fmt: skip
     """Anneal patches of `groups` neighbouring groups, every `apart`-th one in the middle of one.
 
     `members` and `size` have room for n // k groups; `lists` holds the neighbours of the first of
-    them. Every `turn` has its own random numbers. Returns by how much the cost fell. With r
-    records in a patch O(n / (k apart) r (d r + STAGES (r + STEPS k))).
+    them. Every patch starts with `heat`, every `turn` has its own random numbers. Returns by how
+    much the cost fell. With r records in a patch O(n / (k apart) r (d r + STAGES (r + STEPS k))).
     """
     patch, names = make_patch(rows.shape[1], MOST, k), np.empty(MOST // k + 1, np.int32)
     state, waits, log = make_chance(turn), make_waits(), np.empty((2 * k, 2), np.int32)
@@ -151,7 +151,7 @@ def sweep(
         count = load(patch, rows, caps, capped, members, size, names, named)
         slots = count // k + 1
         before = tally(patch, count, slots)
-        after = cool(patch, count, slots, k, state, waits, log)
+        after = cool(patch, count, slots, k, heat, state, waits, log)
         if after < before * (1.0 - SURE):
             store(patch, members, size, names, named, slots)
             gained += before - after

@@ -73,7 +73,7 @@ def list_near(patch: Patch, count: int) -> int:
         total = 0.0
         for at in range(wanted):
             total += apart[i, near[i, at]]
-        scale[i] = total / wanted
+        scale[i] = total / wanted if total < np.inf else 0.0  # never an infinite limit
     return wanted
 
 

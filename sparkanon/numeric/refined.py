@@ -23,9 +23,10 @@ LARGE = 256  # no refinement of larger groups without centroids: a step costs O(
 MANY = 32  # neighbours of a group where there are few groups
 WORTH = 0.005  # of the cost: of a large block, no further pass after one that gains less
 SWEEPS = 4  # over the patches of a small block; of a large one with high effort
-MORE_SWEEPS = 40  # of a small block with high effort
-PATCH = 16  # groups
-APART = 4  # groups from the middle of a patch to the next: every group is in about four
+MORE_SWEEPS = 48  # of a small block with high effort
+# Groups of a patch, groups to the middle of the next one, and heat, in turns: what one size or
+# heat can not mend, another can. Every group is in about four patches of a sweep.
+TURNS = ((16, 4, 0.3), (28, 7, 0.3), (8, 2, 0.15))
 
 
 def own_start(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
@@ -95,7 +96,8 @@ def anneal(
     spare = len(labels) // k - len(groups.size)  # as many groups as there can be
     members = np.concatenate([groups.members, np.zeros((spare, 2 * k - 1), np.int32)])
     size = np.concatenate([groups.size, np.zeros(spare, np.int32)])
-    gained = sweep(groups.rows, caps, capped, members, size, lists, k, PATCH, APART, turn)
+    patch = TURNS[turn % len(TURNS)]
+    gained = sweep(groups.rows, caps, capped, members, size, lists, k, *patch, turn)
     return relabel(groups._replace(members=members, size=size), record), gained
 
 
@@ -105,15 +107,17 @@ def refined(
     """Labels 0, 1, ... of the records of `values` (d, n), n >= k, from those of a start.
 
     Local search first, then `sweeps` times the cheapest groups along a path, annealing and local
-    search again, as long as annealing gains anything. O(n k d) a sweep, with large constants.
+    search again; stops when annealing has gained nothing in any way. O(n k d) a sweep, with large
+    constants.
     """
     if passes == 0 or labels.max() == 0 or (capped and k > LARGE):
         return labels
-    labels = refine(values, caps, capped, k, labels, passes)
+    labels, idle = refine(values, caps, capped, k, labels, passes), 0
     for turn in range(sweeps):
         labels = along_a_path(values, caps, capped, k, labels)
         labels, gained = anneal(values, caps, capped, k, labels, turn)
-        if gained == 0.0:
-            break
         labels = refine(values, caps, capped, k, labels, passes)
+        idle = 0 if gained > 0.0 else idle + 1
+        if idle == len(TURNS):
+            break
     return labels

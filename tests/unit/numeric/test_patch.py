@@ -7,7 +7,7 @@ import pytest
 from brute import cost
 from test_refine import SPACES, some_points
 
-from sparkanon.numeric.anneal import MOST, best_partner, cool
+from sparkanon.numeric.anneal import best_partner, cool
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.births import end_group, found_group
 from sparkanon.numeric.chance import draw, make_chance, make_waits
@@ -146,7 +146,7 @@ def test_a_group_is_founded_by_those_that_can_be_spared(space: str) -> None:
 def test_annealing_lowers_the_cost_and_keeps_the_sizes(space: str, sizes: tuple[int, ...]) -> None:
     points, patch = a_patch(space, sizes)
     before, log = cost_of(points, patch), np.empty((2 * K, 2), np.int32)
-    after = cool(patch, N, N // K + 1, K, make_chance(0), make_waits(), log)
+    after = cool(patch, N, N // K + 1, K, 0.3, make_chance(0), make_waits(), log)
     assert after == pytest.approx(cost_of(points, patch), rel=1e-12)
     assert after < 0.8 * before, "the first groups are random"
     held = patch.size[patch.size > 0]
@@ -167,7 +167,7 @@ def test_annealing_finds_the_number_of_clumps() -> None:
     size = np.full(6, 4, np.int32)
     load(patch, values[:, None].copy(), np.ones(1), False, members, size, names, 6)
     log = np.empty((2 * K, 2), np.int32)
-    cool(patch, N, N // K + 1, K, make_chance(0), make_waits(), log)
+    cool(patch, N, N // K + 1, K, 0.3, make_chance(0), make_waits(), log)
     found = {tuple(sorted(set(clump[order][patch.group[:N] == g]))) for g in range(9)}
     assert found - {()} == {(0,), (1,), (2,), (3,), (4,)}
 
@@ -187,4 +187,15 @@ def test_waits_are_logarithms() -> None:
     middle = (np.arange(len(waits)) + 0.5) / len(waits)
     assert waits[16:] == pytest.approx(-np.log(middle)[16:], abs=1e-3)
     assert abs(waits.mean() - 1.0) < 1e-2
-    assert MOST >= 100
+
+
+def test_distances_that_overflow_change_nothing() -> None:
+    values = 1e200 * np.random.default_rng(0).normal(size=(N, 2))
+    patch, size = make_patch(2, N, K), np.full(6, 4, np.int32)
+    members = np.zeros((6, 5), np.int32)
+    members[:, :4] = np.arange(N).reshape(6, 4)
+    names = np.arange(N // K + 1, dtype=np.int32)
+    load(patch, values, np.ones(2), False, members, size, names, 6)
+    log = np.empty((2 * K, 2), np.int32)
+    cool(patch, N, N // K + 1, K, 0.3, make_chance(0), make_waits(), log)
+    assert (patch.group[:N] == np.repeat(np.arange(6), 4)).all()
