@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, dataclass_transform
 
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import (
+    ConfigDict,
+    PlainSerializer,
+    PlainValidator,
+    TypeAdapter,
+    ValidationError,
+    WithJsonSchema,
+)
 from pydantic.dataclasses import dataclass as pydantic_dataclass
+from pydantic_core import PydanticCustomError
 
 from sparkanon.errors import PolicyError, Problem
 
@@ -67,8 +74,8 @@ class Registry(Generic[T]):
 
     def config(self, item: T) -> dict[str, Any]:
         """The inverse of `build`: what a policy would say to get this spec."""
-        fields = dataclasses.fields(item)  # type: ignore[arg-type]
-        return {"name": item.key} | {f.name: getattr(item, f.name) for f in fields}
+        parameters: dict[str, Any] = TypeAdapter(type(item)).dump_python(item)
+        return {"name": item.key} | parameters
 
     def schema(self) -> list[dict[str, Any]]:
         """JSON schema of the choices: a bare name, or a mapping with that name and parameters."""
@@ -99,3 +106,59 @@ def unknown(what: str, name: str, choices: tuple[str, ...]) -> Problem:
     near = difflib.get_close_matches(name, choices, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     return Problem("", f"unknown {what} '{name}'; {hint}choose from {', '.join(choices)}")
+
+
+def choice(registry: Registry[Any], optional: bool = False) -> tuple[Any, ...]:
+    """Pydantic's view of one axis: build by the registry, describe by the registry.
+
+    An `optional` choice may be None.
+    """
+
+    def build(value: Any) -> Any:
+        if (optional and value is None) or isinstance(value, tuple(registry)):
+            return value
+        if not isinstance(value, str | Mapping):
+            raise PydanticCustomError("method", "must be a name, or a mapping with 'name'")
+        try:
+            return registry.build(value)
+        except PolicyError as error:
+            raise PydanticCustomError("method", str(error).replace("{", "{{")) from None
+        except ValidationError as error:
+            raise PydanticCustomError("method", "invalid", {"found": mistakes(error)}) from None
+
+    def config(value: Any) -> Any:
+        return None if value is None else registry.config(value)
+
+    nothing = [{"type": "null"}] if optional else []
+    return (
+        PlainValidator(build),
+        PlainSerializer(config),
+        WithJsonSchema({"anyOf": [*registry.schema(), *nothing]}),
+    )
+
+
+def mistakes(error: ValidationError) -> list[tuple[str, str]]:
+    """Every mistake pydantic found as (path, what to change), those of nested specs too."""
+    found = []
+    for item in error.errors():
+        path = ".".join(str(part) for part in item["loc"])
+        nested: list[tuple[str, str]] = item.get("ctx", {}).get("found", [])
+        found += [(f"{path}.{inner}".strip("."), text) for inner, text in nested]
+        if not nested:
+            found.append((path, spoken(item)))
+    return found
+
+
+def spoken(error: Mapping[str, Any]) -> str:
+    """A pydantic error as a sentence that says what to change."""
+    given = error.get("input")
+    message = str(error["msg"])
+    if error["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        return "is not a known option here"
+    if error["type"] == "missing":
+        return "is required"
+    message = message.removeprefix("Input ").removeprefix("Value error, ")
+    message = message.replace("should be", "must be").replace("should ", "must ")
+    if isinstance(given, str | int | float | bool) and error["type"] != "method":
+        return f"{message}. Got {given!r} instead"
+    return message

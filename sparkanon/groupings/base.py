@@ -21,9 +21,13 @@ class Grouping(Protocol):
     key: ClassVar[str]
     title: ClassVar[str]
     source: ClassVar[str]
-    block_rows: ClassVar[int]
     bounded: ClassVar[bool]
     random: ClassVar[bool]
+
+    @property
+    def block_rows(self) -> int:
+        """A class variable will do where the parameters make no difference."""
+        ...
 
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
         """Label every record with its group, 0 to groups-1; needs n >= k >= 2."""

@@ -26,6 +26,7 @@ class Dba2:
     source: ClassVar[str] = "SURVEY 3.3"
     block_rows: ClassVar[int] = 20_000
     bounded: ClassVar[bool] = True
+    random: ClassVar[bool] = False
 
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
         """Label every record with its group; the same records give the same groups."""

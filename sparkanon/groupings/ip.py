@@ -29,6 +29,7 @@ class Ip:
     source: ClassVar[str] = "SURVEY tables 3, 5-7"
     block_rows: ClassVar[int] = 65_536
     bounded: ClassVar[bool] = True
+    random: ClassVar[bool] = False
 
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
         """Label every record with its group; the same records give the same groups."""

@@ -28,6 +28,7 @@ class Mondrian:
     source: ClassVar[str] = "PKA 5.3; LeFevre et al. 2006"
     block_rows: ClassVar[int] = 131_072
     bounded: ClassVar[bool] = False
+    random: ClassVar[bool] = False
 
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
         """Label every record with its group; the same records give the same groups."""

@@ -27,6 +27,7 @@ class Tfrp2:
     source: ClassVar[str] = "SURVEY 3.5"
     block_rows: ClassVar[int] = 32_768
     bounded: ClassVar[bool] = True
+    random: ClassVar[bool] = False
 
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
         """Label every record with its group; the same records give the same groups."""

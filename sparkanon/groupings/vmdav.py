@@ -32,6 +32,7 @@ class Vmdav:
     source: ClassVar[str] = "SURVEY 3.6"
     block_rows: ClassVar[int] = 65_536
     bounded: ClassVar[bool] = True
+    random: ClassVar[bool] = False
 
     gamma: Annotated[
         Annotated[float, Field(ge=0, le=10)] | Literal["auto"],

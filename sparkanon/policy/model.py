@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -13,19 +12,15 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    PlainSerializer,
-    PlainValidator,
     ValidationError,
-    WithJsonSchema,
 )
-from pydantic_core import PydanticCustomError
 
-from sparkanon.errors import PolicyError, Problem
+from sparkanon.errors import Problem
 from sparkanon.groupings import GROUPINGS
 from sparkanon.groupings.base import Grouping
 from sparkanon.groupings.refined import Refined
 from sparkanon.numeric.records import Scale
-from sparkanon.registry import Registry
+from sparkanon.registry import choice, mistakes
 from sparkanon.releases import RELEASES, Release
 from sparkanon.releases.centroid import Centroid
 from sparkanon.spaces import SPACES, Space
@@ -203,35 +198,12 @@ class AuditPolicy(_Part):
     suppression: bool = Field(False, description="The release may have fewer rows.")
 
 
-def _choice(registry: Registry[Any]) -> tuple[Any, ...]:
-    """Pydantic's view of one axis: build by the registry, describe by the registry."""
-
-    def build(value: Any) -> Any:
-        if not isinstance(value, str | Mapping):
-            if isinstance(value, tuple(registry)):
-                return value
-            raise PydanticCustomError("method", "must be a name, or a mapping with 'name'")
-        try:
-            return registry.build(value)
-        except PolicyError as error:
-            raise PydanticCustomError("method", str(error).replace("{", "{{")) from None
-        except ValidationError as error:
-            found = [(".".join(map(str, e["loc"])), spoken(e)) for e in error.errors()]
-            raise PydanticCustomError("method", "invalid", {"found": found}) from None
-
-    return (
-        PlainValidator(build),
-        PlainSerializer(registry.config),
-        WithJsonSchema({"anyOf": registry.schema()}),
-    )
-
-
 class Method(_Part):
     """The choice on each axis."""
 
-    space: Annotated[Space, *_choice(SPACES)] = Euclidean()
-    grouping: Annotated[Grouping, *_choice(GROUPINGS)] = Refined()
-    release: Annotated[Release, *_choice(RELEASES)] = Centroid()
+    space: Annotated[Space, *choice(SPACES)] = Euclidean()
+    grouping: Annotated[Grouping, *choice(GROUPINGS)] = Refined()
+    release: Annotated[Release, *choice(RELEASES)] = Centroid()
 
 
 class Policy(_Part):
@@ -277,29 +249,6 @@ class Policy(_Part):
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def spoken(error: Mapping[str, Any]) -> str:
-    """A pydantic error as a sentence that says what to change."""
-    given = error.get("input")
-    message = str(error["msg"])
-    if error["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        return "is not a known option here"
-    if error["type"] == "missing":
-        return "is required"
-    message = message.removeprefix("Input ").removeprefix("Value error, ")
-    message = message.replace("should be", "must be").replace("should ", "must ")
-    if isinstance(given, str | int | float | bool) and error["type"] != "method":
-        return f"{message}. Got {given!r} instead"
-    return message
-
-
 def problems_of(error: ValidationError) -> list[Problem]:
     """Every mistake pydantic found, with its path in the YAML file."""
-    problems = []
-    for item in error.errors():
-        path = ".".join(str(part) for part in item["loc"])
-        found: list[tuple[str, str]] = item.get("ctx", {}).get("found", [])
-        if found:
-            problems += [Problem(f"{path}.{inner}".rstrip("."), text) for inner, text in found]
-        else:
-            problems.append(Problem(path, spoken(item)))
-    return problems
+    return [Problem(path, text) for path, text in mistakes(error)]

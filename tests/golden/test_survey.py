@@ -6,7 +6,11 @@ import pytest
 from reference import information_loss, z_scored
 
 from sparkanon.experiments.survey_figures import KS, PUBLISHED
-from sparkanon.groupings import GROUPINGS, Dba, Tfrp, Tfrp2, Vmdav
+from sparkanon.groupings import GROUPINGS
+from sparkanon.groupings.dba import Dba
+from sparkanon.groupings.tfrp import Tfrp
+from sparkanon.groupings.tfrp2 import Tfrp2
+from sparkanon.groupings.vmdav import Vmdav
 
 METHODS = ("vmdav", "tfrp", "dba", "dba2", "ip")
 NEAR = 1.05

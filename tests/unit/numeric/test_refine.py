@@ -18,7 +18,7 @@ from sparkanon.numeric.mdav import mdav
 from sparkanon.numeric.peel import peel
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.refine import best_step, between, step
-from sparkanon.numeric.refined import refine, refined
+from sparkanon.numeric.refined import own_start, refine, refined
 
 
 def some_points(name: str, n: int) -> Points:
@@ -79,7 +79,10 @@ def test_peeling_is_about_as_good_as_mdav(space: str, monkeypatch: pytest.Monkey
     assert np.bincount(peeled).min() == k
     assert cost(points, peeled) < 1.1 * cost(points, exact)
     monkeypatch.setattr(module, "WHOLE", 1000)
-    assert cost(points, refined(*arrays(points), k, 6)) < cost(points, exact)
+    values, caps, capped, codes = arrays(points)
+    labels = own_start(values, caps, capped, codes, k)
+    assert (labels == peeled).all()
+    assert cost(points, refined(values, caps, capped, k, labels, 6, 0)) < cost(points, exact)
 
 
 def test_a_group_that_lies_between_others_is_dissolved() -> None:

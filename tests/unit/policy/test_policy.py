@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from sparkanon.errors import PolicyError
-from sparkanon.groupings.refined import Refined
+from sparkanon.groupings import GROUPINGS, Mdav, Refined
 from sparkanon.policy import (
     ColumnPolicy,
     Method,
@@ -75,6 +75,42 @@ def test_every_mistake_is_told_at_once_with_its_path() -> None:
     }  # fmt: skip
     assert "did you mean euclidean?" in found["method.space"]
     assert "greater than or equal to 2. Got 1 instead" in found["k"]
+
+
+def refined(**parameters: Any) -> dict[str, Any]:
+    return {"grouping": {"name": "refined"} | parameters}
+
+
+@pytest.mark.parametrize(
+    ("start", "path", "told"),
+    [
+        ("mdaf", "start", "unknown start 'mdaf'; did you mean mdav? choose from mdav"),
+        ("refined", "start", "unknown start 'refined'"),
+        ({"name": "mdav", "speed": 1}, "start.speed", "is not a known option here"),
+        (3, "start", "must be a name, or a mapping with 'name'"),
+    ],
+)
+def test_mistakes_in_a_start_are_told_with_their_path(start: Any, path: str, told: str) -> None:
+    found = problems(method=refined(start=start))
+    assert list(found) == [f"method.grouping.{path}"]
+    assert found[f"method.grouping.{path}"].startswith(told)
+
+
+def test_a_start_is_built_and_written_back() -> None:
+    for start in ("mdav", {"name": "mdav"}):
+        policy = make_policy(GOOD | {"method": refined(start=start, effort="high")})
+        assert policy.method.grouping == Refined(start=Mdav(), effort="high")
+        assert policy.to_dict()["method"]["grouping"] == {
+            "name": "refined", "passes": 6, "effort": "high", "start": {"name": "mdav"},
+        }  # fmt: skip
+        assert make_policy(policy.to_dict()) == policy
+    assert GROUPINGS.build(GROUPINGS.config(policy.method.grouping)) == policy.method.grouping
+    plain = make_policy(GOOD)
+    assert make_policy(plain.to_dict()) == plain
+
+
+def test_a_start_may_ask_for_smaller_blocks() -> None:
+    assert Refined(start=Mdav()).block_rows == Mdav.block_rows < Refined().block_rows
 
 
 @pytest.mark.parametrize("k", [1, 0, -3, 2.5, "5", True, None])
