@@ -10,6 +10,7 @@ from sparkanon.numeric.mdav import mdav
 from sparkanon.numeric.peel import peel
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.refined import refined
+from sparkanon.numeric.synthetic import synthetic
 
 
 def warm() -> None:
@@ -24,3 +25,5 @@ def warm() -> None:
         cls, best = np.arange(points.n), np.ones(points.n)
         link(make(values, caps, capped, cls, cls), caps, capped, values, cls, best)
         reaches(values, best, values[:, :3].T, values[:, :3].T, caps, capped)
+    null, order = np.zeros(values.shape, np.bool_), np.arange(12, dtype=np.int32)
+    synthetic(values, null, null, order, np.array([0, 5, 12], np.int32), values)

@@ -3,8 +3,9 @@
 from sparkanon.registry import Registry
 from sparkanon.releases.base import NewValues, Published, Release, TakenFrom
 from sparkanon.releases.centroid import Centroid
+from sparkanon.releases.hybrid import Hybrid
 from sparkanon.releases.permute import Permute
 
-RELEASES: Registry[Release] = Registry("release", (Centroid, Permute))
+RELEASES: Registry[Release] = Registry("release", (Centroid, Permute, Hybrid))
 
 __all__ = ["RELEASES", "NewValues", "Published", "Release", "TakenFrom"]

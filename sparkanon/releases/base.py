@@ -36,7 +36,8 @@ class Release(Protocol):
     """Values for each group. `draws` tells how k is verified on the staged table.
 
     None: every published combination must occur k times. Otherwise the blocks of columns whose
-    values are drawn, as a unit, from a group of at least k records.
+    values are drawn, as a unit, from a group of at least k records; none where values are made
+    from a group as a whole, which then must hold k records.
     """
 
     key: ClassVar[str]

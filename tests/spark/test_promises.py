@@ -27,6 +27,7 @@ from sparkanon.numeric.records import Labels, Records
 from sparkanon.policy import make_policy
 from sparkanon.registry import spec
 from sparkanon.releases import Published, TakenFrom
+from sparkanon.releases.hybrid import Hybrid
 from sparkanon.releases.permute import Permute
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
@@ -123,9 +124,10 @@ class Mixing(Permute):
     [
         {"grouping": Careless()},
         {"grouping": Careless(), "release": Permute()},
+        {"grouping": Careless(), "release": Hybrid()},
         {"release": Mixing()},
     ],
-    ids=["classes too small", "groups too small", "cells of other groups"],
+    ids=["classes", "groups drawn from", "groups made anew", "cells of other groups"],
 )
 def test_a_kernel_that_breaks_k_is_caught_on_the_staged_table(
     table: DataFrame, tmp_path: Path, method: dict[str, Any]
@@ -142,7 +144,7 @@ def test_a_kernel_that_breaks_k_is_caught_on_the_staged_table(
 # 2. same data, policy and seed: same release
 
 
-@pytest.mark.parametrize("release", ["centroid", "permute"])
+@pytest.mark.parametrize("release", ["centroid", "permute", "hybrid"])
 def test_the_same_release_for_any_layout_and_plan(
     spark: SparkSession, table: DataFrame, tmp_path: Path, release: str, small_blocks: None
 ) -> None:

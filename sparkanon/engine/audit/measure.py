@@ -120,7 +120,7 @@ def _impossible(sides: Sides, wanted: frozenset[str]) -> dict[str, str]:
         reason = "no sensitive column is in the release"
         found |= dict.fromkeys(set(ATTRIBUTES) & wanted, reason)
     elif sides.group is not None:
-        reason = "a permuted release has groups, not classes, and does not tell them"
+        reason = "this release has groups, not classes, and does not tell them"
         found |= dict.fromkeys(set(ATTRIBUTES) & wanted, reason)
     if all(c.scale is Scale.NOMINAL for c in sides.compared):
         reason = "it needs a numeric or ordinal quasi-identifier"
