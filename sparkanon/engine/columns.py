@@ -224,6 +224,7 @@ class Columns:
 
     quasi: tuple[Quasi, ...]
     released: tuple[T.StructField, ...]  # in the table's order, types as published
+    weight: str | None = None  # the column that says how much a record counts
 
     @property
     def schema(self) -> T.StructType:
@@ -243,6 +244,10 @@ def resolve(policy: Policy, schema: T.StructType) -> Columns:
                 quasi[name] = made
                 if policy.columns[name].type is None:
                     problems += scale_problems(policy, name, made.type)
+    weight = next(iter(policy.with_role(Role.WEIGHT)), None)
+    if weight in fields and not isinstance(fields[weight].dataType, _NUMBERS):
+        own = fields[weight].dataType.simpleString()
+        problems.append(Problem(f"columns.{weight}", f"is {own}; a weight must be a number"))
     if problems:
         raise InputError(problems)
     released = tuple(
@@ -252,7 +257,7 @@ def resolve(policy: Policy, schema: T.StructType) -> Columns:
         for field in schema.fields
         if _is_released(policy, field.name)
     )
-    return Columns(tuple(quasi.values()), released)
+    return Columns(tuple(quasi.values()), released, weight)
 
 
 def _is_released(policy: Policy, name: str) -> bool:

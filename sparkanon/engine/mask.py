@@ -20,7 +20,7 @@ from sparkanon.engine.workers import settles
 from sparkanon.errors import KernelError
 from sparkanon.groupings import Grouping
 from sparkanon.measures import loss
-from sparkanon.numeric.records import Column, Labels, Records
+from sparkanon.numeric.records import Column, Floats, Labels, Records
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.releases import NewValues, Release
 from sparkanon.rng import generator
@@ -69,6 +69,7 @@ class Masking:
     pair_with: tuple[str, ...] | None  # sensitive columns beside the pairs; None: no pairs
     folder: str
     key: bytes = field(repr=False)
+    weight: str | None = None  # the column that says how much each record counts
     names: tuple[str, ...] = ()  # of the columns that come in, which Spark numbers
 
     @settles
@@ -120,7 +121,8 @@ class Masking:
         read = [q.read(cells[q.name]) for q in self.quasi]
         records: Records = tuple(column for column, _ in read)
         labels = self._labels(records, block)
-        published = self.release.publish(records, labels, generator(self.key, "release", block))
+        random = generator(self.key, "release", block)
+        published = self.release.publish(records, labels, random, self._weights(table, by_key))
         masked: list[Column] = []
         cells_out: dict[str, pa.Array] = {}
         for quasi, (column, categories), new in zip(self.quasi, read, published, strict=True):
@@ -165,6 +167,12 @@ class Masking:
             look *= np.uint64(0x9E3779B97F4A7C15)
             look ^= look >> np.uint64(32)
         return shuffled[np.argsort(look[shuffled], kind="stable")]
+
+    def _weights(self, table: pa.Table, order: Order) -> Floats | None:
+        if self.weight is None:
+            return None
+        cells = table.column(self.weight).take(order).combine_chunks().cast(pa.float64())
+        return np.asarray(cells.to_numpy(zero_copy_only=False), np.float64)
 
     def _labels(self, records: Records, block: int) -> Labels:
         points = self.space.points(records)

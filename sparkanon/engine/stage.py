@@ -95,6 +95,7 @@ def stage(
         pair_with=policy.with_role(Role.SENSITIVE) if pairs is not None else None,
         folder=str(work),
         key=seed.derive("masking"),
+        weight=next(iter(policy.with_role(Role.WEIGHT)), None),
     )
     while True:
         work.mkdir()

@@ -74,6 +74,8 @@ def _columns(policy: Policy) -> Iterator[Problem]:
                 yield Problem(f"{path}.order", "must list at least two different values")
         if column.as_ and column.type not in (None, ColumnType.NUMERIC, ColumnType.BOOLEAN):
             yield Problem(f"{path}.as", f"cannot publish a {column.type} as double")
+    for name in policy.with_role(Role.WEIGHT)[1:]:
+        yield Problem(f"columns.{name}", "is a second weight; give one column that role")
     for name in policy.output.partition_by if policy.output else ():
         listed = policy.columns.get(name)
         if (listed is None and policy.unlisted != "keep") or (

@@ -50,7 +50,15 @@ class Release(Protocol):
     def draws(self, quasi: Sequence[str]) -> tuple[tuple[str, ...], ...] | None: ...
 
     def publish(
-        self, records: Records, labels: Labels, rng: np.random.Generator
+        self,
+        records: Records,
+        labels: Labels,
+        rng: np.random.Generator,
+        weights: Floats | None = None,
     ) -> tuple[Published, ...]:
-        """One entry for each column of `records`, in their order."""
+        """One entry for each column of `records`, in their order.
+
+        `weights` say how much each record counts, for releases that can tell; finite, not
+        negative. None: all the same.
+        """
         ...

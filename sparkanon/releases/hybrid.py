@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from sparkanon.errors import Problem
-from sparkanon.numeric.records import Labels, Records, Scale
+from sparkanon.numeric.records import Floats, Labels, Records, Scale
 from sparkanon.numeric.synthetic import synthetic
 from sparkanon.registry import spec
 from sparkanon.releases.base import NewValues, Published
@@ -40,7 +40,11 @@ class Hybrid:
         return ()
 
     def publish(
-        self, records: Records, labels: Labels, rng: np.random.Generator
+        self,
+        records: Records,
+        labels: Labels,
+        rng: np.random.Generator,
+        weights: Floats | None = None,
     ) -> tuple[Published, ...]:
         values = np.stack([column.values for column in records])
         null = np.stack([column.null for column in records])

@@ -23,7 +23,7 @@ from sparkanon.errors import VerificationError
 from sparkanon.groupings.mdav import Mdav
 from sparkanon.groupings.refined import Refined
 from sparkanon.numeric.points import Points
-from sparkanon.numeric.records import Labels, Records
+from sparkanon.numeric.records import Floats, Labels, Records
 from sparkanon.policy import make_policy
 from sparkanon.registry import spec
 from sparkanon.releases import Published, TakenFrom
@@ -114,7 +114,11 @@ class Mixing(Permute):
     """Takes cells from anywhere in the block, not from the group."""
 
     def publish(
-        self, records: Records, labels: Labels, rng: np.random.Generator
+        self,
+        records: Records,
+        labels: Labels,
+        rng: np.random.Generator,
+        weights: Floats | None = None,
     ) -> tuple[Published, ...]:
         return tuple(TakenFrom(rng.permutation(len(labels))) for _ in records)
 
