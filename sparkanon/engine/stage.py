@@ -15,6 +15,7 @@ from sparkanon.blocks import Leaf, Tree, fit_tree
 from sparkanon.engine.assign import block_of
 from sparkanon.engine.columns import Columns
 from sparkanon.engine.fit import Facts, draw_sample, fillings, usable
+from sparkanon.engine.guide import fit_space
 from sparkanon.engine.mask import BlockFacts, Masking, told
 from sparkanon.engine.names import BLOCK, DRAWN, GROUP, col
 from sparkanon.engine.session import batches_by_rows
@@ -24,6 +25,7 @@ from sparkanon.numeric.records import Scale
 from sparkanon.numeric.warm import warm
 from sparkanon.policy import NullPolicy, Policy, Role
 from sparkanon.rng import Seed
+from sparkanon.spaces import FittedSpace
 
 Draws = Sequence[Sequence[str]] | None
 
@@ -34,6 +36,7 @@ class Cuttings:
 
     rows: DataFrame
     tree: Tree
+    space: FittedSpace
     floor: int  # no block may hold fewer records
 
 
@@ -47,15 +50,16 @@ def cut(keyed: DataFrame, facts: Facts, policy: Policy) -> Cuttings:
     blocks = 1 + facts.rows // block_rows
     imputes = policy.nulls is NullPolicy.IMPUTE
     if blocks == 1 and not imputes:
-        return Cuttings(keyed, Tree(Leaf()), 0)
+        return Cuttings(keyed, Tree(Leaf()), fit_space(keyed, facts, policy), 0)
     sample = draw_sample(keyed, facts, blocks)
     if imputes:
         fill = fillings(sample, facts.quasi)
         keyed = keyed.withColumns(
             {name: F.coalesce(col(name), fill[name]) for name in keyed.columns if name in fill}
         )
-    units = policy.method.space.fit(facts.statistics).units
-    return Cuttings(keyed, fit_tree(sample, units, facts.rows, block_rows, floor), floor)
+    space = fit_space(keyed, facts, policy)
+    tree = fit_tree(sample, space.units, facts.rows, block_rows, floor)
+    return Cuttings(keyed, tree, space, floor)
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,7 @@ def stage(
     masking = Masking(
         quasi=facts.quasi,
         statistics=facts.statistics,
-        space=method.space.fit(facts.statistics),
+        space=cuttings.space,
         grouping=method.grouping,
         release=method.release,
         k=policy.k,

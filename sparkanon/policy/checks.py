@@ -89,10 +89,25 @@ def _methods(policy: Policy) -> Iterator[Problem]:
     for axis in ("space", "release"):
         for problem in getattr(policy.method, axis).problems(quasi):
             yield Problem(f"method.{axis}.{problem.path}", problem.message)
+    guide = policy.method.space.guide()
+    if guide is not None:
+        yield from _guide(policy, guide)
     for name in quasi:
         declared = policy.columns[name].type
         if declared is not None:
             yield from scale_problems(policy, name, declared)
+
+
+def _guide(policy: Policy, name: str) -> Iterator[Problem]:
+    """The classes of a guided space are those of a column that is released as it is."""
+    listed = policy.columns.get(name)
+    if listed is None:
+        yield Problem(
+            "method.space.target", f"'{name}' is no column of the policy; give it a role"
+        )
+    elif listed.role in (Role.IDENTIFIER, Role.QUASI_IDENTIFIER):
+        text = f"'{name}' is {listed.role}; classes come from a column that stays as it is"
+        yield Problem("method.space.target", f"{text}: sensitive, target or keep")
 
 
 def scale_problems(policy: Policy, name: str, declared: ColumnType) -> Iterator[Problem]:
