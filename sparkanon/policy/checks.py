@@ -102,9 +102,7 @@ def _guide(policy: Policy, name: str) -> Iterator[Problem]:
     """The classes of a guided space are those of a column that is released as it is."""
     listed = policy.columns.get(name)
     if listed is None:
-        yield Problem(
-            "method.space.target", f"'{name}' is no column of the policy; give it a role"
-        )
+        yield Problem("method.space.target", f"'{name}' is not in the policy; give it a role")
     elif listed.role in (Role.IDENTIFIER, Role.QUASI_IDENTIFIER):
         text = f"'{name}' is {listed.role}; classes come from a column that stays as it is"
         yield Problem("method.space.target", f"{text}: sensitive, target or keep")

@@ -42,14 +42,14 @@ def best_alpha(plain: FittedEuclidean, span: Floats, classes: Classes) -> float:
 
     The sample is cut into FOLDS. On each, the others are grouped at k (MDAV), a logistic
     regression learns the classes from the centroids and is asked about the records left out. One
-    alpha is worse than the best if it gets more records wrong than the square root of those on
-    which the two differ: a standard error of that difference.
+    alpha is worse than the best if it gets more records wrong than twice the square root of the
+    number on which the two differ: two standard errors of that difference.
     """
     hits = {alpha: _right(plain, stretch(span, alpha), classes) for alpha in ALPHAS}
     best = max(ALPHAS, key=lambda alpha: (int(hits[alpha].sum()), -alpha))
     for alpha in ALPHAS:
         differ = int((hits[alpha] != hits[best]).sum())
-        if int(hits[best].sum()) - int(hits[alpha].sum()) <= np.sqrt(differ):
+        if int(hits[best].sum()) - int(hits[alpha].sum()) <= 2 * np.sqrt(differ):
             return alpha
     return best
 
