@@ -1,0 +1,1 @@
+"""The papers' experiments, each as one command. One file a paper."""
