@@ -97,4 +97,4 @@ def running_spark(
 def _warm(policy: Policy) -> None:
     from sparkanon.engine.warm import warm
 
-    warm(policy.method.grouping)
+    warm(policy.method.grouping, policy.method.release)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,18 @@ _NUMBERS = (*_WHOLE, T.FloatType, T.DoubleType, T.DecimalType)
 _NO_ARROW = (T.YearMonthIntervalType, T.CalendarIntervalType, T.TimeType)
 _EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 _GRID = 2**40
+_MICROS = (-62_135_596_800 * 10**6, 253_402_300_800 * 10**6 - 1)  # years 1 to 9999
+_ENDS: dict[str, tuple[float, float]] = {
+    "boolean": (0, 1),
+    "byte": (-(2**7), 2**7 - 1),
+    "short": (-(2**15), 2**15 - 1),
+    "integer": (-(2**31), 2**31 - 1),
+    "long": (-(2**63), 2**63 - 1),
+    "date": (-719_162, 2_932_896),
+    "timestamp": _MICROS,
+    "timestamp_ntz": _MICROS,
+    "float": (-float(np.finfo(np.float32).max), float(np.finfo(np.float32).max)),
+}
 
 
 @dataclass(frozen=True)
@@ -134,12 +148,25 @@ class Quasi:
         if self.as_double or self.scale is Scale.NOMINAL:
             return values
         if self.whole or self.order is not None or isinstance(self.spark, T.BooleanType):
-            return np.asarray(np.rint(values))
+            return np.clip(np.rint(values), *self._ends)
         if isinstance(self.spark, T.FloatType):
-            return values.astype(np.float32).astype(np.float64)
+            return np.clip(values, *self._ends).astype(np.float32).astype(np.float64)
         if isinstance(self.spark, T.DecimalType):
-            return np.round(values, self.spark.scale)
+            return np.clip(np.round(values, self.spark.scale), *self._ends)
         return values
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        """Lowest and highest number the released type can hold; a synthetic one may be beyond."""
+        if self.order is not None:
+            return 0.0, len(self.order) - 1.0
+        if isinstance(self.spark, T.DecimalType):
+            most = _inside(Fraction(10**self.spark.precision - 1, 10**self.spark.scale))
+            return -most, most
+        low, high = _ENDS[self.spark.typeName()]
+        if not self.whole:
+            return low, high
+        return _inside(max(int(low) - self.origin, -(2**63))), _inside(int(high) - self.origin)
 
     def write(self, values: Floats, null: Bools, categories: pa.Array | None) -> pa.Array:
         """A kernel's snapped numbers as Arrow cells of the released type."""
@@ -185,6 +212,12 @@ class Quasi:
         return replace(self, origin=abs(low) // _GRID * _GRID * (1 if low > 0 else -1))
 
 
+def _inside(end: int | Fraction) -> float:
+    """The double nearest to an end that is not beyond it."""
+    near = float(end)
+    return near if abs(Fraction(near)) <= abs(Fraction(end)) else math.nextafter(near, 0.0)
+
+
 def _numpy(array: pa.Array) -> Any:
     return array.to_numpy(zero_copy_only=False)
 
@@ -195,6 +228,7 @@ class Columns:
 
     quasi: tuple[Quasi, ...]
     released: tuple[T.StructField, ...]  # in the table's order, types as published
+    weight: str | None = None  # the column that says how much a record counts
 
     @property
     def schema(self) -> T.StructType:
@@ -214,6 +248,10 @@ def resolve(policy: Policy, schema: T.StructType) -> Columns:
                 quasi[name] = made
                 if policy.columns[name].type is None:
                     problems += scale_problems(policy, name, made.type)
+    weight = next(iter(policy.with_role(Role.WEIGHT)), None)
+    if weight in fields and not isinstance(fields[weight].dataType, _NUMBERS):
+        own = fields[weight].dataType.simpleString()
+        problems.append(Problem(f"columns.{weight}", f"is {own}; a weight must be a number"))
     if problems:
         raise InputError(problems)
     released = tuple(
@@ -223,7 +261,7 @@ def resolve(policy: Policy, schema: T.StructType) -> Columns:
         for field in schema.fields
         if _is_released(policy, field.name)
     )
-    return Columns(tuple(quasi.values()), released)
+    return Columns(tuple(quasi.values()), released, weight)
 
 
 def _is_released(policy: Policy, name: str) -> bool:
@@ -291,7 +329,7 @@ def _quasi(policy: Policy, field: T.StructField) -> Quasi | Problem:
     if declared.as_ and kind.scale is not Scale.NUMERIC:
         return Problem(f"{path}.as", f"a {kind} column has no mean to publish as double")
     release = policy.method.release
-    if declared.as_ and (release.texts or release.draws(policy.quasi_identifiers) is not None):
+    if declared.as_ and (release.texts or release.draws(policy.quasi_identifiers)):
         return Problem(f"{path}.as", f"release '{release.key}' publishes no means")
     allowed = release.allowed(field.name)
     if allowed is not None and kind.scale is not Scale.NOMINAL:

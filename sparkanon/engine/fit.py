@@ -77,6 +77,8 @@ def gather(table: DataFrame, columns: Columns, k: int, nulls: NullPolicy) -> Fac
         exact = _where(kept, quasi.steps if quasi.whole else quasi.number)
         wanted[f"low_{i}"] = f"min({exact})"
         wanted[f"high_{i}"] = f"max({exact})"
+    if columns.weight is not None:
+        wanted |= _weights(columns.weight, kept)
     counts = _counted(table, wanted)
     counts |= _infinite_cells(table, columns, counts)
     problems = _refusals(counts, columns, k, nulls)
@@ -98,6 +100,17 @@ def gather(table: DataFrame, columns: Columns, k: int, nulls: NullPolicy) -> Fac
             table if kept is None else table.filter(kept), statistics, counts["rows"]
         ),
     )
+
+
+def _weights(name: str, kept: str | None) -> dict[str, str]:
+    """What can be wrong with weights, counted over the rows that take part."""
+    number = f"cast({quoted(name)} as double)"
+    usual = f"coalesce(abs({number}) < cast('Infinity' as double), false)"  # NaN is above all
+    return {
+        "weights_missing": f"count_if({_where(kept, f'not {usual}')})",
+        "weights_negative": f"count_if({_where(kept, f'{usual} and {number} < 0')})",
+        "weights_positive": f"count_if({_where(kept, f'{usual} and {number} > 0')})",
+    }
 
 
 def _where(kept: str | None, cell: str) -> str:
@@ -163,10 +176,24 @@ def _refusals(
             problems.append(
                 Problem(path, f"{infinite} cells are infinite; clean them or say nulls: drop_row")
             )
+    if columns.weight is not None:
+        problems += _weight_problems(counts, f"columns.{columns.weight}")
     if not problems and counts["rows"] < k:
         dropped = counts["rows_in"] - counts["rows"]
         after = f" after {dropped} rows with nulls were dropped" if dropped else ""
         problems.append(Problem("k", f"is {k}, more than the {counts['rows']} rows{after}"))
+    return problems
+
+
+def _weight_problems(counts: Mapping[str, Any], path: str) -> list[Problem]:
+    missing, negative = counts["weights_missing"], counts["weights_negative"]
+    problems = []
+    if missing:
+        problems.append(Problem(path, f"{missing} weights are null, NaN or infinite"))
+    if negative:
+        problems.append(Problem(path, f"{negative} weights are negative"))
+    if not missing and not negative and counts["rows"] and not counts["weights_positive"]:
+        problems.append(Problem(path, "every weight is 0"))
     return problems
 
 

@@ -61,6 +61,7 @@ def make_manifest(
     source: dict[str, Any],
     rows_in: int,
     blocks: int,
+    fitted: Mapping[str, float],
     sizes: ClassSizes,
     measures: Sequence[Measure],
     gates: Sequence[Gate],
@@ -80,6 +81,7 @@ def make_manifest(
         "min_class_size": sizes.smallest,
         "class_sizes": sizes.to_dict(),
         "blocks": blocks,
+        "fitted": dict(fitted),  # by the space: alpha and number of classes of lda
         "measures": [measure.to_dict() for measure in measures],
         "gates": [asdict(gate) for gate in gates],
         "seconds": seconds,

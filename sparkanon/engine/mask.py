@@ -24,7 +24,7 @@ from sparkanon.groupings import Grouping
 from sparkanon.measures import loss
 from sparkanon.numeric.guard import Guard
 from sparkanon.numeric.merge import merged
-from sparkanon.numeric.records import Column, Labels, Records
+from sparkanon.numeric.records import Column, Floats, Labels, Records
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.releases import Generalized, NewValues, Release
 from sparkanon.rng import generator
@@ -74,6 +74,7 @@ class Masking:
     pair_with: tuple[str, ...] | None  # sensitive columns beside the pairs; None: no pairs
     folder: str
     key: bytes = field(repr=False)
+    weight: str | None = None  # the column that says how much each record counts
     names: tuple[str, ...] = ()  # of the columns that come in, which Spark numbers
 
     @settles
@@ -132,7 +133,8 @@ class Masking:
         labels = self._labels(records, self.constraints.guard(table, by_key), block)
         if labels is None:
             return None
-        published = self.release.publish(records, labels, generator(self.key, "release", block))
+        random = generator(self.key, "release", block)
+        published = self.release.publish(records, labels, random, self._weights(table, by_key))
         masked: list[Column] = []
         cells_out: dict[str, pa.Array] = {}
         for quasi, (column, categories), new in zip(self.quasi, read, published, strict=True):
@@ -180,6 +182,12 @@ class Masking:
             look *= np.uint64(0x9E3779B97F4A7C15)
             look ^= look >> np.uint64(32)
         return shuffled[np.argsort(look[shuffled], kind="stable")]
+
+    def _weights(self, table: pa.Table, order: Order) -> Floats | None:
+        if self.weight is None:
+            return None
+        cells = table.column(self.weight).take(order).combine_chunks().cast(pa.float64())
+        return np.asarray(cells.to_numpy(zero_copy_only=False), np.float64)
 
     def _labels(self, records: Records, guard: Guard, block: int) -> Labels | None:
         points = replace(self.space.points(records), guard=guard)

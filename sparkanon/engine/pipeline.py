@@ -162,6 +162,7 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
             },
             rows_in=facts.rows_in,
             blocks=blocks.blocks,
+            fitted=cuttings.space.told,
             sizes=sizes,
             measures=measures,
             gates=gates,

@@ -16,6 +16,7 @@ from sparkanon.engine.assign import block_of
 from sparkanon.engine.columns import Columns
 from sparkanon.engine.constraints import Constraints, constraints, impossible
 from sparkanon.engine.fit import Facts, draw_sample, fillings, usable
+from sparkanon.engine.guide import fit_space
 from sparkanon.engine.mask import BlockFacts, Masking, told
 from sparkanon.engine.names import BLOCK, DRAWN, GROUP, col
 from sparkanon.engine.session import batches_by_rows
@@ -25,6 +26,7 @@ from sparkanon.errors import InputError, Problem
 from sparkanon.numeric.records import Scale
 from sparkanon.policy import NullPolicy, Policy, Role
 from sparkanon.rng import Seed
+from sparkanon.spaces import FittedSpace
 
 Draws = Sequence[Sequence[str]] | None
 
@@ -35,6 +37,7 @@ class Cuttings:
 
     rows: DataFrame
     tree: Tree
+    space: FittedSpace
     floor: int  # no block may hold fewer records
     constraints: Constraints
 
@@ -49,16 +52,17 @@ def cut(keyed: DataFrame, facts: Facts, policy: Policy) -> Cuttings:
     blocks = 1 + facts.rows // block_rows
     imputes = policy.nulls is NullPolicy.IMPUTE
     if blocks == 1 and not imputes:
-        return Cuttings(keyed, Tree(Leaf()), 0, constraints(keyed, policy))
+        space = fit_space(keyed, facts, policy)
+        return Cuttings(keyed, Tree(Leaf()), space, 0, constraints(keyed, policy))
     sample = draw_sample(keyed, facts, blocks)
     if imputes:
         fill = fillings(sample, facts.quasi)
         keyed = keyed.withColumns(
             {name: F.coalesce(col(name), fill[name]) for name in keyed.columns if name in fill}
         )
-    units = policy.method.space.fit(facts.statistics).units
-    tree = fit_tree(sample, units, facts.rows, block_rows, floor)
-    return Cuttings(keyed, tree, floor, constraints(keyed, policy))
+    space = fit_space(keyed, facts, policy)
+    tree = fit_tree(sample, space.units, facts.rows, block_rows, floor)
+    return Cuttings(keyed, tree, space, floor, constraints(keyed, policy))
 
 
 @dataclass(frozen=True)
@@ -82,14 +86,16 @@ def stage(
     Blocks are counted while they are masked. One that turns out too small (the sample could not
     know), or too uniform for the constraints, is merged with its sibling and the step done again.
     """
-    warm(policy.method.grouping)  # once here, so that no worker has to compile
+    warm(
+        policy.method.grouping, policy.method.release
+    )  # once here, so that no worker has to compile
     method = policy.method
     draws = method.release.draws(policy.quasi_identifiers)
     work = folder.with_name("work")
     masking = Masking(
         quasi=facts.quasi,
         statistics=facts.statistics,
-        space=method.space.fit(facts.statistics),
+        space=cuttings.space,
         grouping=method.grouping,
         release=method.release,
         constraints=cuttings.constraints,
@@ -99,6 +105,7 @@ def stage(
         pair_with=policy.with_role(Role.SENSITIVE) if pairs is not None else None,
         folder=str(work),
         key=seed.derive("masking"),
+        weight=next(iter(policy.with_role(Role.WEIGHT)), None),
     )
     while True:
         work.mkdir()

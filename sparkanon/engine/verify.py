@@ -73,4 +73,5 @@ def _drawn_groups(staged: DataFrame, draws: Sequence[Sequence[str]]) -> DataFram
         f"sum(cast(now_{i} as decimal(38, 0))) = sum(cast(then_{i} as decimal(38, 0)))"
         for i in range(len(draws))
     )
+    same = same or "true"  # made anew from the group: its size is all there is to count
     return marked.groupBy(GROUP).agg(F.expr(f"if({same}, count(1), 0) as {_SIZE}"))

@@ -12,22 +12,27 @@ from sparkanon.numeric.guard import CLOSE_ORDERED, Guard
 from sparkanon.numeric.link import link, make, reaches
 from sparkanon.numeric.merge import merged
 from sparkanon.numeric.points import Points
+from sparkanon.numeric.records import Column, Scale
+from sparkanon.releases import Release
+from sparkanon.releases.hybrid import Hybrid
 
 _warm: set[str] = set()  # what this process has run already
 
 
-def warm(grouping: Grouping) -> None:
-    """Run a grouping on a few records with the signatures of production, both distances.
+def warm(grouping: Grouping, release: Release) -> None:
+    """Run both on a few records with the signatures of production, both distances.
 
-    And on some more where it serves large blocks, which it may treat in another way.
+    The grouping on some more where it serves large blocks, which it may treat in another way.
     """
-    if repr(grouping) in _warm:
+    if repr((grouping, release)) in _warm:
         return
     sizes = (12, 4200) if grouping.block_rows > 20_000 else (12,)
     for points in (points for n in sizes for points in _examples(n)):
         grouping.group(points, 2, np.random.default_rng(0))
     merged(next(_examples(12)), np.repeat(np.arange(6, dtype=np.int32), 2))
-    _warm.add(repr(grouping))
+    column = Column("", Scale.NUMERIC, np.arange(12.0), np.zeros(12, np.bool_))
+    release.publish((column,), np.zeros(12, np.int32), np.random.default_rng(0))
+    _warm.add(repr((grouping, release)))
 
 
 def warm_linkage() -> None:
@@ -40,9 +45,9 @@ def warm_linkage() -> None:
 
 
 def warm_all() -> None:
-    """For `make setup`: everything that is registered."""
+    """For `make setup`: every grouping, and the only release that has a kernel."""
     for grouping in GROUPINGS:
-        warm(grouping())
+        warm(grouping(), Hybrid())
     warm_linkage()
 
 

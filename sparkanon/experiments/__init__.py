@@ -1,1 +1,1 @@
-"""What the papers report, and how it is reproduced: one file a paper."""
+"""The papers' experiments, each as one command. One file a paper."""

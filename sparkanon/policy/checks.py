@@ -75,6 +75,8 @@ def _columns(policy: Policy) -> Iterator[Problem]:
                 yield Problem(f"{path}.order", "must list at least two different values")
         if column.as_ and column.type not in (None, ColumnType.NUMERIC, ColumnType.BOOLEAN):
             yield Problem(f"{path}.as", f"cannot publish a {column.type} as double")
+    for name in policy.with_role(Role.WEIGHT)[1:]:
+        yield Problem(f"columns.{name}", "is a second weight; give one column that role")
     for name in policy.output.partition_by if policy.output else ():
         listed = policy.columns.get(name)
         if (listed is None and policy.unlisted != "keep") or (
@@ -88,10 +90,23 @@ def _methods(policy: Policy) -> Iterator[Problem]:
     for axis in ("space", "release"):
         for problem in getattr(policy.method, axis).problems(quasi):
             yield Problem(f"method.{axis}.{problem.path}", problem.message)
+    guide = policy.method.space.guide()
+    if guide is not None:
+        yield from _guide(policy, guide)
     for name in quasi:
         declared = policy.columns[name].type
         if declared is not None:
             yield from scale_problems(policy, name, declared)
+
+
+def _guide(policy: Policy, name: str) -> Iterator[Problem]:
+    """The classes of a guided space are those of a column that is released as it is."""
+    listed = policy.columns.get(name)
+    if listed is None:
+        yield Problem("method.space.target", f"'{name}' is not in the policy; give it a role")
+    elif listed.role in (Role.IDENTIFIER, Role.QUASI_IDENTIFIER):
+        text = f"'{name}' is {listed.role}; classes come from a column that stays as it is"
+        yield Problem("method.space.target", f"{text}: sensitive, target or keep")
 
 
 def scale_problems(policy: Policy, name: str, declared: ColumnType) -> Iterator[Problem]:

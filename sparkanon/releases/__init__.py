@@ -4,8 +4,9 @@ from sparkanon.registry import Registry
 from sparkanon.releases.base import Generalized, NewValues, Published, Release, TakenFrom
 from sparkanon.releases.centroid import Centroid
 from sparkanon.releases.generalize import Generalize
+from sparkanon.releases.hybrid import Hybrid
 from sparkanon.releases.permute import Permute
 
-RELEASES: Registry[Release] = Registry("release", (Centroid, Permute, Generalize))
+RELEASES: Registry[Release] = Registry("release", (Centroid, Permute, Hybrid, Generalize))
 
 __all__ = ["RELEASES", "Generalized", "NewValues", "Published", "Release", "TakenFrom"]

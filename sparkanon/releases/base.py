@@ -49,8 +49,9 @@ class Release(Protocol):
     """Values for each group. `draws` tells how k is verified on the staged table.
 
     None: every published combination must occur k times. Otherwise the blocks of columns whose
-    values are drawn, as a unit, from a group of at least k records. `texts`: the columns are
-    published as text, whatever type they have. `allowed`: the only values a column may hold.
+    values are drawn, as a unit, from a group of at least k records; none where values are made
+    from a group as a whole, which then must hold k records. `texts`: the columns are published
+    as text, whatever type they have. `allowed`: the only values a column may hold.
     """
 
     key: ClassVar[str]
@@ -66,7 +67,15 @@ class Release(Protocol):
     def allowed(self, name: str) -> tuple[str, ...] | None: ...
 
     def publish(
-        self, records: Records, labels: Labels, rng: np.random.Generator
+        self,
+        records: Records,
+        labels: Labels,
+        rng: np.random.Generator,
+        weights: Floats | None = None,
     ) -> tuple[Published, ...]:
-        """One entry for each column of `records`, in their order."""
+        """One entry for each column of `records`, in their order.
+
+        `weights` say how much each record counts, for releases that can tell; finite, not
+        negative. None: all the same.
+        """
         ...

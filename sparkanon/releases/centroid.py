@@ -13,6 +13,9 @@ from sparkanon.numeric.records import Column, Floats, Labels, Records, Scale
 from sparkanon.registry import spec
 from sparkanon.releases.base import NewValues, Published
 
+# Sums of weights that differ by less are the same: they were added up in another order.
+ROUNDING = 1e-9
+
 
 @spec
 class Centroid:
@@ -20,6 +23,9 @@ class Centroid:
 
     Where at least half of a group is null in a column, its centre is null; otherwise the centre
     is that of the values present. Ties between categories go to the first in sorted order.
+
+    With weights, every record counts by its own: weighted mean, lower median and mode, and null
+    where nulls have at least half of the weight. A group whose weights are all 0 has equal ones.
     """
 
     key: ClassVar[str] = "centroid"
@@ -38,10 +44,17 @@ class Centroid:
         return None
 
     def publish(
-        self, records: Records, labels: Labels, rng: np.random.Generator
+        self,
+        records: Records,
+        labels: Labels,
+        rng: np.random.Generator,
+        weights: Floats | None = None,
     ) -> tuple[Published, ...]:
         groups = int(labels.max()) + 1
-        return tuple(_centre_of(column, labels, groups) for column in records)
+        if weights is None:
+            return tuple(_centre_of(column, labels, groups) for column in records)
+        shares = within(weights, labels, groups)
+        return tuple(_weighted_centre_of(column, labels, groups, shares) for column in records)
 
 
 def _centre_of(column: Column, labels: Labels, groups: int) -> NewValues:
@@ -54,6 +67,26 @@ def _centre_of(column: Column, labels: Labels, groups: int) -> NewValues:
     is_null = 2 * filled <= sizes
     centre = _CENTRES[column.scale](column.values[present], labels[present], groups)
     return NewValues(np.where(is_null, 0.0, centre)[labels], is_null[labels])
+
+
+def _weighted_centre_of(column: Column, labels: Labels, groups: int, shares: Floats) -> NewValues:
+    present = ~column.null
+    values, of, heavy = column.values[present], labels[present], shares[present]
+    total = np.bincount(labels, weights=shares, minlength=groups)
+    filled = np.bincount(of, weights=heavy, minlength=groups)
+    is_null = 2 * filled <= total * (1 + ROUNDING)
+    if not column.null.any():
+        is_null[:] = False
+    centre = _WEIGHTED[column.scale](values, of, groups, heavy)
+    return NewValues(np.where(is_null, 0.0, centre)[labels], is_null[labels])
+
+
+def within(weights: Floats, labels: Labels, groups: int) -> Floats:
+    """Weights as shares of the largest of their group; 1 for all where that is 0."""
+    largest = np.zeros(groups)
+    np.maximum.at(largest, labels, weights)
+    of = largest[labels]
+    return np.divide(weights, of, out=np.ones(len(weights)), where=of > 0)
 
 
 def mean(values: Floats, labels: Labels, groups: int) -> Floats:
@@ -90,4 +123,49 @@ _CENTRES: dict[Scale, Callable[[Floats, Labels, int], Floats]] = {
     Scale.NUMERIC: mean,
     Scale.ORDINAL: lower_median,
     Scale.NOMINAL: mode,
+}
+
+
+def weighted_mean(values: Floats, labels: Labels, groups: int, shares: Floats) -> Floats:
+    """Weighted means, taken around each group's first value so that constants stay exact."""
+    total = np.bincount(labels, weights=shares, minlength=groups)
+    first = np.zeros(groups)
+    first[labels[::-1]] = values[::-1]
+    moves = np.bincount(labels, weights=shares * (values - first[labels]), minlength=groups)
+    return first + np.divide(moves, total, out=np.zeros(groups), where=total > 0)
+
+
+def weighted_lower_median(values: Floats, labels: Labels, groups: int, shares: Floats) -> Floats:
+    """The lowest value that at least half of the group's weight does not exceed."""
+    order = np.lexsort((values, labels))
+    of = labels[order]
+    total = np.bincount(labels, weights=shares, minlength=groups)
+    up_to = np.cumsum(shares[order])
+    before = np.concatenate([[0.0], up_to])[np.searchsorted(of, np.arange(groups))]
+    reaches = 2 * (up_to - before[of]) >= total[of] * (1 - ROUNDING)
+    reaches &= shares[order] > 0  # a record without weight is no middle
+    middle = np.zeros(groups)
+    at = np.flatnonzero(reaches)[::-1]
+    middle[of[at]] = values[order][at]  # the last write is the lowest
+    return middle
+
+
+def weighted_mode(values: Floats, labels: Labels, groups: int, shares: Floats) -> Floats:
+    """The value with the most weight in each group, the lowest of them on a tie."""
+    codes: npt.NDArray[np.int64] = values.astype(np.int64)
+    width = int(codes.max(initial=0)) + 1
+    pairs, at = np.unique(labels.astype(np.int64) * width + codes, return_inverse=True)
+    heavy = np.bincount(at, weights=shares, minlength=len(pairs))
+    most = np.zeros(groups)
+    np.maximum.at(most, pairs // width, heavy)
+    winners = pairs[heavy >= most[pairs // width] * (1 - ROUNDING)][::-1]
+    best = np.zeros(groups)
+    best[winners // width] = winners % width  # the last write is the lowest
+    return best
+
+
+_WEIGHTED: dict[Scale, Callable[[Floats, Labels, int, Floats], Floats]] = {
+    Scale.NUMERIC: weighted_mean,
+    Scale.ORDINAL: weighted_lower_median,
+    Scale.NOMINAL: weighted_mode,
 }

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from sparkanon.errors import Problem
-from sparkanon.numeric.records import Column, Labels, Records, Scale
+from sparkanon.numeric.records import Column, Floats, Labels, Records, Scale
 from sparkanon.registry import spec
 from sparkanon.releases.base import Generalized, Published
 
@@ -61,7 +61,11 @@ class Generalize:
         return None if tree is None else tuple(way[-1] for way in _ways(tree))
 
     def publish(
-        self, records: Records, labels: Labels, rng: np.random.Generator
+        self,
+        records: Records,
+        labels: Labels,
+        rng: np.random.Generator,
+        weights: Floats | None = None,
     ) -> tuple[Published, ...]:
         return tuple(self._spans(column, labels) for column in records)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from sparkanon.errors import Problem
-from sparkanon.numeric.records import Labels, Records, Scale
+from sparkanon.numeric.records import Floats, Labels, Records, Scale
 from sparkanon.registry import spec
 from sparkanon.releases.base import Published, TakenFrom
 
@@ -61,7 +61,11 @@ class Permute:
         return None
 
     def publish(
-        self, records: Records, labels: Labels, rng: np.random.Generator
+        self,
+        records: Records,
+        labels: Labels,
+        rng: np.random.Generator,
+        weights: Floats | None = None,
     ) -> tuple[Published, ...]:
         names = [column.name for column in records]
         rows_of: dict[str, TakenFrom] = {}

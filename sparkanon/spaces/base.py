@@ -3,12 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
 
 from sparkanon.errors import Problem
 from sparkanon.numeric.points import Points
-from sparkanon.numeric.records import Records, Scale
+from sparkanon.numeric.records import Floats, Records, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
+
+
+@dataclass(frozen=True)
+class Classes:
+    """What the classes of a space's `guide` say about the columns, and a sample of records.
+
+    Values are z-scores: steady_sd steps from steady_mean, 0 for a null and in constant columns.
+
+    Attributes
+    ----------
+    counts : (classes,) records of each class in the whole table
+    means : (classes, d) mean of each class
+    within : (d, d) covariance within the classes, that is around their own means
+    sample, codes : some records in the order of their keys, and the class of each, 0, 1, ...
+    k : size of the groups to come
+    """
+
+    counts: Floats
+    means: Floats
+    within: Floats
+    sample: Records
+    codes: npt.NDArray[np.int64]
+    k: int
 
 
 class FittedSpace(Protocol):
@@ -17,6 +44,11 @@ class FittedSpace(Protocol):
     @property
     def units(self) -> Mapping[str, float]:
         """For each column, how much of it counts as one step (0: the column does not count)."""
+        ...
+
+    @property
+    def told(self) -> Mapping[str, float]:
+        """What was found by fitting that the manifest may tell: no cell, no label."""
         ...
 
     def points(self, records: Records) -> Points:
@@ -37,7 +69,17 @@ class Space(Protocol):
         """What in this spec does not fit the quasi-identifiers of the policy."""
         ...
 
-    def fit(self, statistics: Sequence[ColumnStatistics]) -> FittedSpace:
+    def guide(self) -> str | None:
+        """The column whose classes `fit` needs to know; None: it needs none.
+
+        It is named by the parameter `target`. A guided space serves grouping only: linkage
+        looks for records by z-scores then.
+        """
+        ...
+
+    def fit(
+        self, statistics: Sequence[ColumnStatistics], classes: Classes | None = None
+    ) -> FittedSpace:
         """Fit on the statistics of the whole table."""
         ...
 

@@ -11,10 +11,10 @@ from pydantic import Field
 
 from sparkanon.errors import Problem
 from sparkanon.numeric.points import Points
-from sparkanon.numeric.records import Records, Scale
+from sparkanon.numeric.records import Column, Floats, Records, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.registry import spec
-from sparkanon.spaces.base import FittedSpace, weight_problems
+from sparkanon.spaces.base import Classes, weight_problems
 
 # Two values drawn at random are E(z1 - z2)^2 = 2 apart: a null is as far from any value.
 NULL_STEP = float(np.sqrt(2.0))
@@ -40,7 +40,12 @@ class Euclidean:
     def problems(self, quasi: Sequence[str]) -> list[Problem]:
         return weight_problems(self.weights, quasi)
 
-    def fit(self, statistics: Sequence[ColumnStatistics]) -> FittedSpace:
+    def guide(self) -> str | None:
+        return None
+
+    def fit(
+        self, statistics: Sequence[ColumnStatistics], classes: Classes | None = None
+    ) -> FittedEuclidean:
         return FittedEuclidean(
             centres={s.name: s.steady_mean() for s in statistics},
             factors={
@@ -69,11 +74,23 @@ class FittedEuclidean:
     def units(self) -> Mapping[str, float]:
         return {name: 1.0 / f if f > 0 else 0.0 for name, f in self.factors.items()}
 
+    @property
+    def told(self) -> Mapping[str, float]:
+        return {}
+
     def points(self, records: Records) -> Points:
-        rows = []
-        for column in records:
-            centred = (column.values - self.centres[column.name]) * self.factors[column.name]
-            rows.append(np.where(column.null, 0.0, centred))
+        return self.with_marks(records, [self.scores(column) for column in records])
+
+    def scores(self, column: Column) -> Floats:
+        """z-scores; a null stands at the mean."""
+        centred = (column.values - self.centres[column.name]) * self.factors[column.name]
+        return np.where(column.null, 0.0, centred)
+
+    def with_marks(self, records: Records, scores: Sequence[Floats]) -> Points:
+        """A coordinate for each column, and one that tells nulls where it has some."""
+        rows: list[Floats] = []
+        for column, coordinate in zip(records, scores, strict=True):
+            rows.append(coordinate)
             if column.name in self.null_steps:
-                rows.append(column.null * self.null_steps[column.name])
+                rows.append(np.where(column.null, self.null_steps[column.name], 0.0))
         return Points.euclidean(np.stack(rows))

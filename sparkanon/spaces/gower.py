@@ -14,7 +14,7 @@ from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Records, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.registry import spec
-from sparkanon.spaces.base import FittedSpace, weight_problems
+from sparkanon.spaces.base import Classes, FittedSpace, weight_problems
 
 
 @spec
@@ -37,7 +37,12 @@ class Gower:
     def problems(self, quasi: Sequence[str]) -> list[Problem]:
         return weight_problems(self.weights, quasi)
 
-    def fit(self, statistics: Sequence[ColumnStatistics]) -> FittedSpace:
+    def guide(self) -> str | None:
+        return None
+
+    def fit(
+        self, statistics: Sequence[ColumnStatistics], classes: Classes | None = None
+    ) -> FittedSpace:
         weights = {s.name: self.weights.get(s.name, 1.0) for s in statistics}
         total = sum(weights.values())
         return FittedGower(
@@ -61,6 +66,10 @@ class FittedGower:
             name: (self.spreads[name] or 1.0) / cap if cap > 0 else 0.0
             for name, cap in self.caps.items()
         }
+
+    @property
+    def told(self) -> Mapping[str, float]:
+        return {}
 
     def points(self, records: Records) -> Points:
         rows = []

@@ -23,10 +23,11 @@ from sparkanon.errors import VerificationError
 from sparkanon.groupings.mdav import Mdav
 from sparkanon.groupings.refined import Refined
 from sparkanon.numeric.points import Points
-from sparkanon.numeric.records import Labels, Records
+from sparkanon.numeric.records import Floats, Labels, Records
 from sparkanon.policy import make_policy
 from sparkanon.registry import spec
 from sparkanon.releases import Published, TakenFrom
+from sparkanon.releases.hybrid import Hybrid
 from sparkanon.releases.permute import Permute
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
@@ -113,7 +114,11 @@ class Mixing(Permute):
     """Takes cells from anywhere in the block, not from the group."""
 
     def publish(
-        self, records: Records, labels: Labels, rng: np.random.Generator
+        self,
+        records: Records,
+        labels: Labels,
+        rng: np.random.Generator,
+        weights: Floats | None = None,
     ) -> tuple[Published, ...]:
         return tuple(TakenFrom(rng.permutation(len(labels))) for _ in records)
 
@@ -123,9 +128,10 @@ class Mixing(Permute):
     [
         {"grouping": Careless()},
         {"grouping": Careless(), "release": Permute()},
+        {"grouping": Careless(), "release": Hybrid()},
         {"release": Mixing()},
     ],
-    ids=["classes too small", "groups too small", "cells of other groups"],
+    ids=["classes", "groups drawn from", "groups made anew", "cells of other groups"],
 )
 def test_a_kernel_that_breaks_k_is_caught_on_the_staged_table(
     table: DataFrame, tmp_path: Path, method: dict[str, Any]
@@ -142,7 +148,7 @@ def test_a_kernel_that_breaks_k_is_caught_on_the_staged_table(
 # 2. same data, policy and seed: same release
 
 
-@pytest.mark.parametrize("release", ["centroid", "permute"])
+@pytest.mark.parametrize("release", ["centroid", "permute", "hybrid"])
 def test_the_same_release_for_any_layout_and_plan(
     spark: SparkSession, table: DataFrame, tmp_path: Path, release: str, small_blocks: None
 ) -> None:

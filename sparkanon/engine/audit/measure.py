@@ -32,6 +32,7 @@ from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.policy import Policy
 from sparkanon.policy.model import AuditPolicy
 from sparkanon.spaces import Space
+from sparkanon.spaces.euclidean import Euclidean
 from sparkanon.spaces.gower import Gower
 
 _UNTOLD = "it is not defined here: the columns it needs are constant, or there are too few of them"
@@ -120,7 +121,7 @@ def _impossible(sides: Sides, wanted: frozenset[str]) -> dict[str, str]:
         reason = "no sensitive column is in the release"
         found |= dict.fromkeys(set(ATTRIBUTES) & wanted, reason)
     elif sides.group is not None:
-        reason = "a permuted release has groups, not classes, and does not tell them"
+        reason = "this release has groups, not classes, and does not tell them"
         found |= dict.fromkeys(set(ATTRIBUTES) & wanted, reason)
     if all(c.scale is Scale.NOMINAL for c in sides.compared):
         reason = "it needs a numeric or ordinal quasi-identifier"
@@ -130,8 +131,9 @@ def _impossible(sides: Sides, wanted: frozenset[str]) -> dict[str, str]:
 
 
 def _space(policy: Policy, statistics: Sequence[ColumnStatistics]) -> Space:
-    """The policy's own, if it takes all columns of this pair."""
+    """The policy's own, if it takes all columns of this pair; without a guide, which is ours."""
     own = policy.method.space
+    own = own if own.guide() is None else Euclidean()
     return own if all(s.scale in own.scales for s in statistics) else Gower()
 
 

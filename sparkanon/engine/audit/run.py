@@ -111,7 +111,7 @@ def _audit(
         cleaned = keyed.filter(usable(facts.quasi)) if _drops(policy) else keyed
         sides, left_out = _sides(spark, policy, facts, (x, cleaned), z, key, own)
     if own and sides.group is None:
-        left_out |= _not_told(policy)
+        left_out |= _not_told(policy, paired=sides.pair is not None)
     statistics = tuple(s for s in facts.statistics if s.name in {c.name for c in sides.compared})
     found = measure(sides, statistics, asked_by_audit(policy) - set(left_out), policy, steps)
     return _told(spark, policy, facts, found, left_out, run_id, steps)
@@ -138,10 +138,13 @@ def _own_release(spark: SparkSession, policy: Policy, columns: Columns) -> DataF
         raise InputError(told) from None
 
 
-def _not_told(policy: Policy) -> dict[str, str]:
+def _not_told(policy: Policy, paired: bool) -> dict[str, str]:
     """Measures of our own release that its rows alone would answer wrongly."""
     if policy.method.release.draws(policy.quasi_identifiers) is None:
-        return {}
+        if paired or not policy.with_role(Role.WEIGHT):
+            return {}
+        reason = "weighted centres are not means of their groups: keep the pairing (private)"
+        return {"il": reason}
     reason = "a release that draws from groups does not tell them: keep the pairing (private)"
     return dict.fromkeys((*CLASSES, *ATTRIBUTES, "il"), reason)
 

@@ -8,7 +8,7 @@ import pytest
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Column, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
-from sparkanon.spaces import SPACES
+from sparkanon.spaces import SPACES, Classes
 from sparkanon.spaces.euclidean import Euclidean
 from sparkanon.spaces.gower import Gower
 
@@ -68,13 +68,20 @@ def test_gower_is_the_mean_over_the_columns() -> None:
 
 @pytest.mark.parametrize("key", SPACES.keys())
 def test_every_space_gives_finite_contiguous_points(key: str) -> None:
-    space = SPACES.build(key)
+    space = SPACES.build({"name": key} | ({"target": "y"} if key == "lda" else {}))
     taken = (scale for scale in Scale if scale in space.scales)
     records = (
         *(column(scale.value, scale, [0, 1, 2, None]) for scale in taken),
         column("constant", Scale.NUMERIC, [5, 5, 5, 5]),
     )
-    points = space.fit([statistics(c) for c in records]).points(records)
+    d = len(records)
+    means = np.zeros((2, d))
+    means[1, 0] = 1.0
+    codes = np.array([0, 0, 1, 1])
+    classes = Classes(np.array([2.0, 2.0]), means, np.eye(d), records, codes, k=2)
+    fitted = space.fit([statistics(c) for c in records], classes if space.guide() else None)
+    points = fitted.points(records)
+    assert fitted.units.keys() == {c.name for c in records}
     assert points.values.flags.c_contiguous
     assert points.values.dtype == np.float64
     assert np.isfinite(points.values).all()

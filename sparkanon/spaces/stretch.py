@@ -1,0 +1,87 @@
+"""Stretch z-scores along some directions, and find out how much by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sparkanon.numeric.arrays import arrays
+from sparkanon.numeric.mdav import mdav
+from sparkanon.numeric.records import Column, Floats
+from sparkanon.spaces.base import Classes
+from sparkanon.spaces.euclidean import FittedEuclidean
+
+Ints = npt.NDArray[np.int64]
+
+ALPHAS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+FOLDS = 3
+GRID = 6  # decimals of the matrix, so that sums taken in another order do not change a release
+
+
+def stretch(span: Floats, alpha: float) -> Floats:
+    """I + (alpha - 1) P for a projection P: lengths within P count alpha times."""
+    return np.eye(len(span)) + np.round((alpha - 1.0) * span, GRID)
+
+
+def product(matrix: Floats, scores: Sequence[Floats]) -> list[Floats]:
+    """matrix @ scores, a coordinate at a time and in this order: the same bits on every CPU."""
+    found = []
+    for row in matrix:
+        total = np.zeros(len(scores[0]))
+        for factor, score in zip(row, scores, strict=True):
+            if factor != 0.0:
+                total += factor * score
+        found.append(total)
+    return found
+
+
+def best_alpha(plain: FittedEuclidean, span: Floats, classes: Classes) -> float:
+    """The smallest of ALPHAS that is as good as the best, but for noise.
+
+    The sample is cut into FOLDS. On each, the others are grouped at k (MDAV), a logistic
+    regression learns the classes from the centroids and is asked about the records left out. One
+    alpha is worse than the best if it gets more records wrong than twice the square root of the
+    number on which the two differ: two standard errors of that difference.
+    """
+    hits = {alpha: _right(plain, stretch(span, alpha), classes) for alpha in ALPHAS}
+    best = max(ALPHAS, key=lambda alpha: (int(hits[alpha].sum()), -alpha))
+    for alpha in ALPHAS:
+        differ = int((hits[alpha] != hits[best]).sum())
+        if int(hits[best].sum()) - int(hits[alpha].sum()) <= 2 * np.sqrt(differ):
+            return alpha
+    return best
+
+
+def _right(plain: FittedEuclidean, matrix: Floats, classes: Classes) -> npt.NDArray[np.bool_]:
+    """For each record of the sample, whether a model of the other folds tells its class."""
+    n = len(classes.codes)
+    right = np.zeros(n, np.bool_)
+    scores = np.stack([plain.scores(column) for column in classes.sample])
+    for fold in range(FOLDS):
+        asked = np.arange(n) % FOLDS == fold
+        learned = np.flatnonzero(~asked)
+        if len(learned) < classes.k or not asked.any():
+            continue
+        records = tuple(_rows(column, learned) for column in classes.sample)
+        points = plain.with_marks(records, product(matrix, list(scores[:, learned])))
+        labels = mdav(*arrays(points), classes.k)
+        sizes = np.bincount(labels)
+        centres = np.stack([np.bincount(labels, weights=s) / sizes for s in scores[:, learned]])
+        told = _predicted(centres[:, labels].T, classes.codes[learned], scores[:, asked].T)
+        right[asked] = told == classes.codes[asked]
+    return right
+
+
+def _rows(column: Column, rows: Ints) -> Column:
+    return Column(column.name, column.scale, column.values[rows], column.null[rows])
+
+
+def _predicted(learned: Floats, codes: Ints, asked: Floats) -> Ints:
+    from sklearn.linear_model import LogisticRegression
+
+    if (codes == codes[0]).all():
+        return np.full(len(asked), codes[0])
+    model = LogisticRegression(max_iter=200).fit(learned, codes)
+    return np.asarray(model.predict(asked))

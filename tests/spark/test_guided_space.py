@@ -1,0 +1,161 @@
+"""The space `lda` on Spark: its statistics, its refusals, any layout, a real data set."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sparkanon
+from sparkanon.engine.columns import resolve
+from sparkanon.engine.fit import gather, with_key
+from sparkanon.engine.guide import class_moments
+from sparkanon.groupings.mdav import Mdav
+from sparkanon.policy import make_policy
+
+QUASI = ("a", "b", "c")
+
+
+def policy_for(tmp_path: Path, **space: Any) -> dict[str, Any]:
+    return {
+        "columns": dict.fromkeys(QUASI, "quasi_identifier") | {"y": "sensitive"},
+        "k": 5,
+        "method": {
+            "space": {"name": "lda", "target": "y", "alpha": 4} | space,
+            "grouping": "mdav",
+        },
+        "output": {"format": "parquet", "path": str(tmp_path / "out")},
+        "runs": str(tmp_path / "runs"),
+    }
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    rng = np.random.default_rng(12)
+    y = rng.choice(["north", "south", "Zanzibar-4711"], 900)
+    a = rng.normal(size=900)
+    return pd.DataFrame(
+        {
+            "a": a,
+            "b": a + 0.1 * rng.normal(size=900) + 0.3 * (y == "north"),
+            "c": rng.integers(0, 50, 900),
+            "y": y,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def table(spark: Any, frame: pd.DataFrame) -> Any:
+    nulls = "case when c = 7 then null else c end as c", "if(a > 2.5, null, y) as y"
+    return spark.createDataFrame(frame).selectExpr("a", "b", *nulls).cache()
+
+
+def test_class_statistics_are_those_of_numpy(spark: Any, table: Any, tmp_path: Path) -> None:
+    policy = make_policy(policy_for(tmp_path))
+    columns = resolve(policy, table.schema)
+    keyed = with_key(table.repartition(3), columns)
+    facts = gather(keyed, columns, policy.k, policy.nulls)
+    found = class_moments(keyed, facts, "y", policy.k)
+    rows = table.toPandas()
+    z = np.column_stack(
+        [
+            ((rows[s.name] - s.steady_mean()) / s.steady_sd()).fillna(0.0).to_numpy()
+            for s in facts.statistics
+        ]
+    )
+    expected = sorted(
+        (len(part), *part.mean(axis=0))
+        for part in (z[rows["y"].to_numpy() == label] for label in rows["y"].dropna().unique())
+    )
+    ours = sorted((n, *mean) for n, mean in zip(found.counts, found.means, strict=True))
+    assert np.array(ours) == pytest.approx(np.array(expected))
+    known = rows["y"].notna().to_numpy()
+    centred = z[known] - pd.DataFrame(z[known]).groupby(rows["y"][known].to_numpy()).transform(
+        "mean"
+    )
+    assert found.within == pytest.approx(centred.T.to_numpy() @ centred.to_numpy() / known.sum())
+    assert len(found.codes) == known.sum()  # fewer than the sample may hold: all of them
+    assert sorted(np.bincount(found.codes)) == sorted(found.counts)
+
+
+def test_the_same_release_for_any_layout_and_no_label_is_told(
+    table: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Mdav, "block_rows", 300)
+    policy = policy_for(tmp_path)
+    found = []
+    for layout in (table.coalesce(1), table.repartition(2), table.repartition(7, "c")):
+        release = sparkanon.anonymize(layout, policy)
+        assert release.data is not None
+        found.append(Counter(map(tuple, release.data.collect())))
+    assert found[0] == found[1] == found[2]
+    assert release.manifest["blocks"] > 1
+    assert release.manifest["fitted"] == {"alpha": 4.0, "classes": 3}
+    assert release.manifest["min_class_size"] >= 5
+    assert "Zanzibar" not in json.dumps(release.manifest)
+
+
+def test_alpha_one_releases_what_the_euclidean_space_does(table: Any, tmp_path: Path) -> None:
+    releases = []
+    for space in ({"alpha": 1}, None):
+        policy = policy_for(tmp_path, **(space or {}))
+        if space is None:
+            policy["method"]["space"] = "euclidean"
+        data = sparkanon.anonymize(table, policy).data
+        assert data is not None
+        releases.append(Counter(map(tuple, data.collect())))
+    assert releases[0] == releases[1]
+
+
+@pytest.mark.parametrize(
+    ("target", "change", "error", "message"),
+    [
+        ("nobody", {}, sparkanon.PolicyError, "'nobody' is not in the policy"),
+        ("a", {}, sparkanon.PolicyError, "'a' is quasi_identifier"),
+        ("y", {"y": "'x'"}, sparkanon.InputError, "has one class"),
+        ("y", {"y": "cast(null as string)"}, sparkanon.InputError, "has no class"),
+        ("y", {"y": "cast(a as string)"}, sparkanon.InputError, "more than 100 classes"),
+    ],
+)
+def test_targets_without_classes_are_refused(
+    table: Any, tmp_path: Path, target: str, change: dict[str, str], error: Any, message: str
+) -> None:
+    changed = [f"{change.get(name, name)} as {name}" for name in table.columns]
+    with pytest.raises(error) as caught:
+        sparkanon.anonymize(table.selectExpr(*changed), policy_for(tmp_path, target=target))
+    (problem,) = caught.value.problems
+    assert problem.path == "method.space.target"
+    assert message in problem.message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_breast_cancer_end_to_end(spark: Any, data_folder: Path, tmp_path: Path) -> None:
+    path = data_folder / "breast_cancer_wisconsin.csv"
+    if not path.exists():
+        pytest.skip(f"no {path}")
+    table = spark.read.csv(str(path), header=True, inferSchema=True)
+    *quasi, target = table.columns[1:]
+    base = policy_for(tmp_path) | {
+        "columns": {table.columns[0]: "identifier", target: "target"}
+        | {name: {"role": "quasi_identifier", "as": "double"} for name in quasi},
+        "k": 20,
+        "audit": {"take": ["linkage_masked_to_original"]},
+    }
+    found = {}
+    for alpha in (1, 16, "search"):
+        policy = base | {"method": {"space": {"name": "lda", "target": target, "alpha": alpha}}}
+        release = sparkanon.anonymize(table, policy)
+        assert release.manifest["min_class_size"] >= 20
+        rows = release.data.toPandas()
+        # how pure classes are: the share of records in the larger class of their group
+        counts = rows.groupby([*quasi, target], dropna=False).size()
+        pure = counts.groupby(level=quasi, dropna=False).max().sum() / len(rows)
+        found[alpha] = pure, {m.measure: m.value for m in release.measures if not m.column}
+    assert found[16][0] > found[1][0]  # groups mix the classes less
+    assert found[16][1]["il"] > found[1][1]["il"]  # and that has its price
+    assert found["search"][0] >= found[1][0]

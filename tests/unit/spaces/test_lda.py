@@ -1,0 +1,168 @@
+"""The guided space: directions against scikit-learn, distances against the paper's formula."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+from sparkanon.numeric.arrays import arrays
+from sparkanon.numeric.mdav import mdav
+from sparkanon.numeric.records import Column, Floats, Records, Scale
+from sparkanon.numeric.statistics import ColumnStatistics
+from sparkanon.spaces import Classes
+from sparkanon.spaces.euclidean import Euclidean
+from sparkanon.spaces.lda import FittedLda, Lda, projection
+from sparkanon.spaces.stretch import ALPHAS
+
+
+def records_of(x: Floats) -> Records:
+    null = np.zeros(len(x), np.bool_)
+    return tuple(Column(f"c{j}", Scale.NUMERIC, x[:, j], null) for j in range(x.shape[1]))
+
+
+def statistics_of(x: Floats) -> list[ColumnStatistics]:
+    return [
+        ColumnStatistics(
+            f"c{j}", Scale.NUMERIC, len(c), 0, float(c.mean()), float(c.std()), c.min(), c.max()
+        )
+        for j, c in enumerate(x.T)
+    ]
+
+
+def scores_of(x: Floats) -> Floats:
+    fitted = Euclidean().fit(statistics_of(x))
+    return np.stack([fitted.scores(column) for column in records_of(x)]).T
+
+
+def classes_of(x: Floats, codes: Any, k: int = 5) -> Classes:
+    z = scores_of(x)
+    means = np.array([z[codes == c].mean(axis=0) for c in range(codes.max() + 1)])
+    within = (z - means[codes]).T @ (z - means[codes]) / len(z)
+    counts = np.bincount(codes).astype(float)
+    return Classes(counts, means, within, records_of(x), codes, k)
+
+
+def mixture(rng: np.random.Generator, classes: int, d: int, n: int = 900) -> tuple[Floats, Any]:
+    codes = rng.integers(0, classes, n)
+    turn = rng.normal(size=(d, d)) + 2 * np.eye(d)
+    x = rng.normal(size=(n, d)) @ turn + rng.normal(size=(classes, d))[codes] * 3
+    return x * np.logspace(-3, 3, d) + 50, codes
+
+
+def fit(x: Floats, codes: Any, **options: Any) -> FittedLda:
+    fitted = Lda(target="y", **options).fit(statistics_of(x), classes_of(x, codes))
+    assert isinstance(fitted, FittedLda)
+    return fitted
+
+
+def squared(values: Floats) -> Floats:
+    return ((values[:, :, None] - values[:, None, :]) ** 2).sum(axis=0)  # type: ignore[no-any-return]
+
+
+def test_two_classes_by_hand() -> None:
+    # within classes the columns have variances 1 and 4 and no covariance; the means are (+-3, +-4)
+    # away: U is parallel to (3 / 1, 4 / 4) = (3, 1)
+    classes = Classes(
+        np.array([50.0, 50.0]),
+        np.array([[-3.0, -4.0], [3.0, 4.0]]),
+        np.diag([1.0, 4.0]),
+        records_of(np.zeros((2, 2))),
+        np.array([0, 1]),
+        k=2,
+    )
+    assert projection(classes, 0.0) == pytest.approx(np.array([[9, 3], [3, 1]]) / 10)
+    # all weight on the diagonal of a covariance that has one: the columns count by themselves
+    joint = Classes(
+        classes.counts, classes.means, np.array([[1.0, 1.9], [1.9, 4.0]]), (), classes.codes, 2
+    )
+    assert projection(joint, 1.0) == pytest.approx(np.array([[9, 3], [3, 1]]) / 10)
+    assert projection(joint, 0.0) != pytest.approx(np.array([[9, 3], [3, 1]]) / 10)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_direction_is_that_of_scikit_learn(seed: int) -> None:
+    x, codes = mixture(np.random.default_rng(seed), 2, 5)
+    z = scores_of(x)
+    theirs = LinearDiscriminantAnalysis(solver="eigen").fit(z, codes).coef_[0]
+    theirs /= np.linalg.norm(theirs)
+    assert projection(classes_of(x, codes), 0.0) == pytest.approx(np.outer(theirs, theirs))
+
+
+@pytest.mark.parametrize(("classes", "d"), [(3, 5), (4, 4), (6, 4)])
+def test_many_classes_span_what_scikit_learn_finds(classes: int, d: int) -> None:
+    x, codes = mixture(np.random.default_rng(classes), classes, d)
+    z = scores_of(x)
+    theirs = LinearDiscriminantAnalysis(solver="eigen").fit(z, codes).scalings_
+    span, _ = np.linalg.qr(theirs[:, : min(classes - 1, d)])
+    assert projection(classes_of(x, codes), 0.0) == pytest.approx(span @ span.T, abs=1e-7)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 3.0, 64.0])
+def test_distances_are_those_of_the_paper(alpha: float) -> None:
+    x, codes = mixture(np.random.default_rng(5), 2, 4, n=60)
+    z = scores_of(x)
+    direction = np.linalg.solve(
+        classes_of(x, codes).within, z[codes == 1].mean(axis=0) - z[codes == 0].mean(axis=0)
+    )
+    v, _ = np.linalg.qr(np.column_stack([direction, np.eye(4)]))
+    paper = np.diag([alpha, 1, 1, 1]) @ v.T @ z.T  # S V'x
+    ours = fit(x, codes, alpha=alpha).points(records_of(x)).values
+    assert squared(ours) == pytest.approx(squared(paper), rel=1e-4)
+
+
+def test_alpha_one_is_the_euclidean_space_to_the_bit() -> None:
+    x, codes = mixture(np.random.default_rng(6), 3, 4)
+    plain = Euclidean().fit(statistics_of(x))
+    guided = fit(x, codes, alpha=1)
+    points = [space.points(records_of(x)) for space in (plain, guided)]
+    assert (points[0].values == points[1].values).all()
+    assert guided.units == plain.units
+    labels = [mdav(*arrays(p), 3) for p in points]
+    assert (labels[0] == labels[1]).all()
+    wide = fit(x, codes, alpha=16).points(records_of(x))
+    assert (mdav(*arrays(wide), 3) != labels[0]).any()
+
+
+def test_columns_that_are_constant_copied_or_tell_the_class_alone() -> None:
+    rng = np.random.default_rng(7)
+    codes = rng.integers(0, 2, 400)
+    signal = rng.normal(size=400) + 3 * codes
+    noise = rng.normal(size=400)
+    for extra in (np.full(400, 7.0), signal, 2 * signal - noise, codes.astype(float)):
+        x = np.column_stack([signal, noise, extra])
+        span = projection(classes_of(x, codes), 0.0)
+        assert np.isfinite(span).all()
+        assert np.trace(span) == pytest.approx(1)
+        assert span @ span == pytest.approx(span)
+        assert span[1, 1] < 0.2  # the noise says little
+    alone = projection(classes_of(np.full((9, 2), 3.0), np.arange(9) % 2), 0.0)
+    assert (alone == 0).all()
+
+
+def test_steps_are_longer_where_the_classes_differ() -> None:
+    rng = np.random.default_rng(8)
+    codes = rng.integers(0, 2, 500)
+    x = np.column_stack([rng.normal(size=500) + 4 * codes, rng.normal(size=500)])
+    fitted = fit(x, codes, alpha=8)
+    z_steps = [fitted.units[f"c{j}"] / x[:, j].std() for j in range(2)]
+    assert z_steps[0] == pytest.approx(1 / 8, rel=0.02)
+    assert z_steps[1] > 0.8
+    assert fitted.told == {"alpha": 8.0, "classes": 2}
+
+
+def test_the_search_stretches_where_it_helps_and_not_where_it_does_not() -> None:
+    rng = np.random.default_rng(9)
+    codes, along = rng.integers(0, 2, 1500), rng.normal(size=1500)
+    # the classes differ across a narrow band, where large groups would mix them
+    x = np.column_stack([along + 0.2 * codes + 0.1 * rng.normal(size=1500), along])
+    found, again = (
+        Lda(target="y").fit(statistics_of(x), classes_of(x, codes, k=60)) for _ in range(2)
+    )
+    assert found.told["alpha"] in ALPHAS[1:]
+    assert again.told == found.told
+    guess = rng.integers(0, 2, 1500)
+    nothing = Lda(target="y").fit(statistics_of(x), classes_of(x, guess, k=4))
+    assert nothing.told["alpha"] == 1.0
