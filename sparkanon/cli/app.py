@@ -15,6 +15,7 @@ from rich.table import Table
 
 from sparkanon.cli import terminal
 from sparkanon.cli.auditing import audit, report
+from sparkanon.cli.reproduce import reproduce
 from sparkanon.cli.running import AsJson, Changes, PolicyPath, guessed_format, guessed_source
 from sparkanon.cli.running import call as _call
 from sparkanon.cli.running import note_seed as _note_seed
@@ -261,6 +262,7 @@ def schema() -> None:
 app.command("audit")(audit)
 app.command("report")(report)
 app.command("sweep")(sweep)
+app.command("reproduce")(reproduce)
 
 # typer brings a click of its own in some versions and uses the installed one in others
 _UsageError: Any = typer.BadParameter.__base__

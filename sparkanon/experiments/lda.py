@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sparkanon.engine.pipeline import anonymize
 from sparkanon.engine.steps import Steps, Watcher
 from sparkanon.errors import InputError, Problem
-from sparkanon.report.panels import Panel, draw
+from sparkanon.experiments.plots import Panel, draw
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,7 +56,7 @@ def run(data: Path, out: Path, spark: SparkSession, watch: Watcher | None = None
     out.mkdir(parents=True, exist_ok=True)
     paths = [out / f"lda.{ending}" for ending in ("csv", "png", "md")]
     rows.to_csv(paths[0], index=False)
-    paths[1].write_bytes(picture(rows))
+    draw(_panels(rows), paths[1])
     paths[2].write_text(page(rows), encoding="utf-8")
     return paths
 
@@ -120,7 +120,7 @@ def _row(
     }
 
 
-def picture(rows: pd.DataFrame) -> bytes:
+def _panels(rows: pd.DataFrame) -> list[Panel]:
     """Accuracy and F-measure over k, a row of panels for each data set."""
     panels = []
     for one in DATA_SETS:
@@ -132,7 +132,7 @@ def picture(rows: pd.DataFrame) -> bytes:
             }
             title = f"Fig. {one.figure}: {one.name}, {name}"
             panels.append(Panel(title, "k", name, series))
-    return draw(panels)
+    return panels
 
 
 def page(rows: pd.DataFrame) -> str:
@@ -187,12 +187,7 @@ def _adult(data: Path) -> pd.DataFrame:
     """The six columns of table 1, categories as the places of their sorted names; 10 % of rows."""
     rows = _csv(data, "adult.csv")
     names = ["age", "education-num", "marital-status", "sex", "capital-gain", "hours-per-week"]
-    table = pd.DataFrame(
-        {
-            n: rows[n] if rows[n].dtype != object else rows[n].astype("category").cat.codes
-            for n in names
-        }
-    ).astype(float)
+    table = pd.DataFrame({name: _codes(rows[name]) for name in names}).astype(float)
     table[TARGET] = (rows["income"] == ">50K").astype(int)
     _, tenth = train_test_split(table, test_size=0.1, random_state=SEED, stratify=table[TARGET])
     return pd.DataFrame(tenth)
