@@ -1,0 +1,121 @@
+"""Every grouping: seconds, loss and sizes of groups at 2,000 and 20,000 records and at a million.
+
+    python benchmarks/groupings.py [--folder DIR] [--rows 1000000] [--only mdav,vmdav]
+
+The first two are the kernel alone on one core (CPU time, the least of up to three), the last one
+is the whole job on Spark, for the groupings that serve blocks of 20,000. Prints the table of
+docs/choosing.md and keeps the figures as JSON in benchmarks/results/.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from kernels import loss
+from run import HERE, coordinates, make_table, policy
+
+from sparkanon.engine.pipeline import anonymize
+from sparkanon.engine.session import get_session
+from sparkanon.engine.warm import warm
+from sparkanon.groupings import GROUPINGS, Grouping
+from sparkanon.numeric.points import Points
+from sparkanon.releases.centroid import Centroid
+
+K = 5
+SIZES = (2_000, 20_000)
+SCALES = 20_000  # a grouping that serves such blocks is run on the whole table
+LONG = 3.0  # seconds: not repeated
+
+
+def kernel(grouping: Grouping, values: np.ndarray) -> dict[str, Any]:
+    """Blocks of the size that the grouping asks for, one after the other."""
+    rows = min(grouping.block_rows, values.shape[1])
+    pieces = np.array_split(np.argsort(values[0], kind="stable"), -(-values.shape[1] // rows))
+    seconds, labels = [], np.empty(values.shape[1], np.int64)
+    for _ in range(3):
+        start, first = time.process_time(), 0
+        for piece in pieces:
+            points = Points.euclidean(values[:, piece])
+            labels[piece] = grouping.group(points, K, np.random.default_rng(0)) + first
+            first = int(labels[piece].max()) + 1
+        seconds.append(time.process_time() - start)
+        if seconds[-1] > LONG:
+            break
+    sizes = np.bincount(labels)
+    return {
+        "seconds": min(seconds),
+        "il": loss(values, labels),
+        "mean_size": float(sizes.mean()),
+        "largest": int(sizes.max()),
+    }
+
+
+def job(spark: Any, key: str, source: Path, folder: Path) -> dict[str, Any]:
+    """The better of two runs."""
+    seconds, release = [], None
+    for _ in range(2):
+        start = time.perf_counter()
+        release = anonymize(None, policy(source, folder / "rel", grouping=key), spark=spark)
+        seconds.append(time.perf_counter() - start)
+    assert release is not None
+    il = next(m.value for m in release.measures if m.measure == "il")
+    return {"seconds": min(seconds), "il": il}
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--folder", default=tempfile.gettempdir() + "/sparkanon-groupings")
+    options.add_argument("--rows", type=int, default=1_000_000)
+    options.add_argument("--only", help="keys, separated by commas")
+    chosen = options.parse_args()
+    folder = Path(chosen.folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    spark = get_session(log=folder / "spark.log", conf={"spark.master": "local[2]"})
+    values = {n: coordinates(make_table(spark, n, folder)) for n in SIZES}
+    source = make_table(spark, chosen.rows, folder)
+    found: dict[str, dict[str, Any]] = {}
+    for item in GROUPINGS:
+        if chosen.only and item.key not in chosen.only.split(","):
+            continue
+        grouping = item()
+        warm(grouping, Centroid())
+        own = {str(n): kernel(grouping, values[n]) for n in SIZES}
+        if grouping.block_rows >= SCALES:
+            own["job"] = job(spark, item.key, source, folder)
+        found[item.key] = own
+        print(item.key, json.dumps(own), flush=True)
+    spark.stop()
+    report(found, chosen.rows)
+
+
+def report(found: dict[str, dict[str, Any]], rows: int) -> None:
+    base = found.get("mdav", {}).get("job", {}).get("seconds")
+    print(f"\n| grouping | IL 2k | s | IL 20k | s | size, largest | IL {rows:,} | s | / mdav |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for key, own in found.items():
+        cells = []
+        for n in map(str, SIZES):
+            cells += [f"{own[n]['il']:.2f}", f"{own[n]['seconds']:.3g}"]
+        last = own[str(SIZES[-1])]
+        cells.append(f"{last['mean_size']:.1f}, {last['largest']}")
+        whole = own.get("job")
+        if whole is not None:
+            ratio = f"{whole['seconds'] / base:.1f}" if base else ""
+            cells += [f"{whole['il']:.2f}", f"{whole['seconds']:.0f}", ratio]
+        else:
+            cells += ["", "", ""]
+        print(f"| `{key}` | " + " | ".join(cells) + " |")
+    path = HERE / "results" / f"{datetime.now(UTC):%Y-%m-%d}-groupings.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(found, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
