@@ -21,10 +21,10 @@ class Vmdav:
     The centre is that of all records, computed once (SURVEY 3.6, step 2). A group takes in the
     remaining record nearest to one of its members if that distance is below gamma times the
     distance from there to the next remaining record, up to 2k-1. The paper does not say how to
-    choose gamma: here 0, 0.2, 0.5, 0.8 and 1.1 are tried, in a large block on the 4,096 records
-    of one region, and the one of least cost is taken. The last k remaining records are not used
-    for extensions, so that everybody finds room; fewer than k leftovers go one by one to the
-    nearest group with room.
+    choose gamma: here 0, 0.2, 0.5, 0.8 and 1.1 are tried and the one of least cost is taken; in a
+    large block they are tried on the 4,096 records of one region, then the best against 0 on all
+    records. The last k remaining records are not used for extensions, so that everybody finds
+    room; fewer than k leftovers go one by one to the nearest group with room.
     """
 
     key: ClassVar[str] = "vmdav"

@@ -19,17 +19,24 @@ def vmdav(
 ) -> Ints:
     """Labels 0, 1, ... of the records of `values` (d, n), n >= k; ties go to the lower index.
 
-    Without a `gamma`, the one of `GAMMAS` under which a region of `TRIAL` records costs least.
-    O(n^2 d) at worst, a few per cent of it with boxes.
+    Without a `gamma`, the one of `GAMMAS` of least cost; in a large block only 0 and the one of
+    least cost in a region of `TRIAL` records. O(n^2 d) at worst, a few per cent of it with boxes.
     """
     if gamma is not None:
         return extended(values, caps, capped, codes, k, gamma)
-    trial = region(values, caps, capped, codes, max(TRIAL, 4 * k))
-    tried = [extended(trial, caps, capped, codes, k, one) for one in GAMMAS]
-    best = int(np.argmin([total_cost(trial, caps, capped, labels) for labels in tried]))
-    if trial is values:
-        return tried[best]
-    return extended(values, caps, capped, codes, k, GAMMAS[best])
+    gammas, trial = list(GAMMAS), region(values, caps, capped, codes, max(TRIAL, 4 * k))
+    if trial is not values:
+        gammas = [0.0, GAMMAS[least(trial, caps, capped, codes, k, gammas)[0]]]
+    return least(values, caps, capped, codes, k, gammas)[1]
+
+
+def least(
+    values: Floats, caps: Floats, capped: bool, codes: Bools, k: int, gammas: list[float]
+) -> tuple[int, Ints]:
+    """Which of `gammas` costs least, the first if several do, and its labels."""
+    tried = [extended(values, caps, capped, codes, k, gamma) for gamma in gammas]
+    best = int(np.argmin([total_cost(values, caps, capped, labels) for labels in tried]))
+    return best, tried[best]
 
 
 def extended(

@@ -87,9 +87,9 @@ def many(grouping: Grouping) -> int:
 @pytest.mark.parametrize("data", DATA)
 def test_partition_into_k_to_2k(grouping: Grouping, data: str) -> None:
     for k in range(2, 21):
-        for n in (k, 2 * k - 1, 2 * k, 2 * k + 1, 3 * k, 5 * k - 1):
+        for n in (k, 2 * k - 1, 2 * k, 2 * k + 1, 5 * k - 1):
             check(grouping, euclidean(data, n), k)
-    for k in (2, 3, 7, 20):
+    for k in (2, 7, 20):
         check(grouping, euclidean(data, 400), k)
 
 
@@ -97,11 +97,11 @@ def test_partition_with_nulls_and_categories(grouping: Grouping) -> None:
     for k in range(2, 21):
         for n in (k, 2 * k - 1, 2 * k, 2 * k + 1, 5 * k + 1):
             check(grouping, gower(n), k)
-    for k in (2, 5, 20):
+    for k in (2, 20):
         check(grouping, gower(min(1500, grouping.block_rows)), k)
 
 
-@pytest.mark.parametrize("data", ["random", "many columns", "duplicated", "constant", "outlier"])
+@pytest.mark.parametrize("data", ["random", "duplicated", "constant", "outlier"])
 def test_blocks_of_many_leaves(grouping: Grouping, data: str) -> None:
     check(grouping, euclidean(data, many(grouping)), 4)
 
@@ -111,9 +111,9 @@ def test_many_records_nulls_and_categories(grouping: Grouping) -> None:
     check(grouping, gower(many(grouping), categories=100_000), 3)
 
 
-@pytest.mark.parametrize("k", [200, 799, 1000, 2000])
+@pytest.mark.parametrize("k", [100, 399, 500, 1000])
 def test_large_k(grouping: Grouping, k: int) -> None:
-    check(grouping, euclidean("random", 2000), k)
+    check(grouping, euclidean("random", 1000), k)
 
 
 def test_only_nulls(grouping: Grouping) -> None:

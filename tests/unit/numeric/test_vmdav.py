@@ -61,6 +61,14 @@ def test_auto_takes_the_gamma_of_least_cost(case: str) -> None:
     assert cost(points, vmdav(*arrays(points), 3, None)) == pytest.approx(min(costs))
 
 
+def test_auto_in_a_large_block_is_never_worse_than_no_extension() -> None:
+    # The outskirts are far apart, the region of the trial is dense.
+    values = np.exp(1.5 * np.random.default_rng(1).normal(size=(4, 6000)))
+    points = Points.euclidean(values)
+    plain, auto = (vmdav(*arrays(points), 5, gamma) for gamma in (0.0, None))
+    assert cost(points, auto) <= cost(points, plain)
+
+
 def test_a_region_are_the_records_around_the_one_halfway_out() -> None:
     points = euclidean(1000, 2)
     far = distances_to(points, points.values.mean(axis=1))
