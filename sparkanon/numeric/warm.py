@@ -8,6 +8,7 @@ from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.link import link, make, reaches
 from sparkanon.numeric.md import md
 from sparkanon.numeric.mdav import cbfs, mdav
+from sparkanon.numeric.mdav_ga import mdav_ga
 from sparkanon.numeric.mhm import mhm, npn_mhm
 from sparkanon.numeric.mst import mst
 from sparkanon.numeric.mu_approx import mu_approx
@@ -24,6 +25,7 @@ def warm() -> None:
         for method in (mdav, cbfs, md, npn_mhm, mst, mu_approx):
             method(*arrays(points), 2)
         mhm(mdav, *arrays(points), 2)
+        mdav_ga(*arrays(points), 2, 4, 4, 2, 0.5, 0.5, np.random.default_rng(0))
         peel(*arrays(points), 2)
         refined(*arrays(points), 2, 1)
         values, caps, capped, _ = arrays(points)
