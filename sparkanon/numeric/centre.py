@@ -170,3 +170,12 @@ def centre(state: Centre, caps: Floats, codes: Bools, left: int, out: Floats) ->
             out[j] = 2.0 * caps[j]
         else:
             out[j] = state.sums[j] / (left - state.nulls[j])
+
+
+@kernel
+def centre_of(values: Floats, caps: Floats, capped: bool, codes: Bools) -> Floats:
+    """The centre of all records of `values` (d, n); O(n d), with codes O(n log n) for each."""
+    state, point = make_centre(values, codes), np.empty(len(values))
+    recount(state, values, caps, capped, codes, np.ones(values.shape[1], np.bool_))
+    centre(state, caps, codes, values.shape[1], point)
+    return point

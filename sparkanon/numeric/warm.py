@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sparkanon.numeric.arrays import arrays
+from sparkanon.numeric.dba import dba2
+from sparkanon.numeric.ip import ip
 from sparkanon.numeric.link import link, make, reaches
 from sparkanon.numeric.md import md
 from sparkanon.numeric.mdav import cbfs, mdav
@@ -15,6 +17,8 @@ from sparkanon.numeric.mu_approx import mu_approx
 from sparkanon.numeric.peel import peel
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.refined import refined
+from sparkanon.numeric.tfrp import tfrp2
+from sparkanon.numeric.vmdav import vmdav
 
 
 def warm() -> None:
@@ -28,6 +32,9 @@ def warm() -> None:
         mdav_ga(*arrays(points), 2, 4, 4, 2, 0.5, 0.5, np.random.default_rng(0))
         peel(*arrays(points), 2)
         refined(*arrays(points), 2, 1)
+        vmdav(*arrays(points), 2, None)
+        for method in (tfrp2, dba2, ip):
+            method(*arrays(points), 2)
         values, caps, capped, _ = arrays(points)
         cls, best = np.arange(points.n), np.ones(points.n)
         link(make(values, caps, capped, cls, cls), caps, capped, values, cls, best)

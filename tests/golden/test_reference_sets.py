@@ -2,56 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import os
-from pathlib import Path
-
-import numpy as np
 import pytest
+from reference import information_loss, z_scored
 
-from sparkanon.groupings import Grouping, Mdav, Refined
-from sparkanon.numeric.points import Points
-from sparkanon.numeric.records import Floats
+from sparkanon.experiments.survey_figures import EXACT_MDAV, KS
+from sparkanon.groupings import Mdav, Refined
 
-ROOT = Path(__file__).resolve().parents[2]
-FOLDER = Path(os.environ.get("SPARKANON_DATA", ROOT.parent / "shared" / "data"))
-EIA = [0, *range(5, 15)]  # UTILITYID and the ten revenue and sales columns
-
-# Exact MDAV, two independent implementations agree (METHODS.md, "Groupings").
 EXACT = {
-    ("tarragona", 3): 16.9326,
-    ("tarragona", 4): 19.5460,
-    ("tarragona", 5): 22.4619,
-    ("tarragona", 10): 33.1929,
-    ("census", 3): 5.6922,
-    ("census", 4): 7.4947,
-    ("census", 5): 9.0884,
-    ("census", 10): 14.1559,
-    ("eia", 3): 0.4829,
-    ("eia", 5): 1.6667,
-    ("eia", 10): 3.8397,
+    (name, k): loss
+    for name, row in EXACT_MDAV.items()
+    for k, loss in zip(KS, row, strict=True)
+    if loss is not None
 }
-
-
-def z_scored(name: str) -> Floats:
-    path = FOLDER / f"{name}.csv"
-    if not path.exists():
-        pytest.skip(f"no {path}: set SPARKANON_DATA to the folder of the reference sets")
-    with path.open() as file:
-        rows = list(csv.reader(file))[1:]
-    columns = EIA if name == "eia" else range(len(rows[0]))
-    values = np.array([[float(row[column]) for row in rows] for column in columns])
-    spread = values.std(axis=1, keepdims=True)
-    return np.asarray((values - values.mean(axis=1, keepdims=True)) / spread)
-
-
-def information_loss(values: Floats, grouping: Grouping, k: int) -> float:
-    labels = grouping.group(Points.euclidean(values), k, np.random.default_rng(0))
-    sizes = np.bincount(labels)
-    assert k <= sizes.min() <= sizes.max() < 2 * k
-    means = np.array([np.bincount(labels, row) / sizes for row in values])
-    within = ((values - means[:, labels]) ** 2).sum()
-    return float(100 * within / ((values - values.mean(axis=1, keepdims=True)) ** 2).sum())
 
 
 @pytest.mark.parametrize(("name", "k"), EXACT)

@@ -111,3 +111,19 @@ def cost(points: Points, labels: Labels) -> float:
         sub = Points(points.values[:, members], points.caps, points.codes)
         total += distance_matrix(sub).sum() / 2 / len(members)
     return total
+
+
+def away(between: Floats, i: int, members: list[int]) -> float:
+    """e(i, g) of `numeric/groups.py` from a matrix of distances."""
+    inside = between[np.ix_(members, members)].sum() / 2 / len(members)
+    return float((between[i, members].sum() - inside) / len(members))
+
+
+def brute_spread(points: Points, labels: Labels, k: int) -> Labels:
+    """Leftovers, labelled -1, one by one to the nearest group of fewer than 2k-1."""
+    between, labels = distance_matrix(points), labels.copy()
+    for i in np.flatnonzero(labels < 0):
+        groups = [np.flatnonzero(labels == g).tolist() for g in range(labels.max() + 1)]
+        room = [g for g in range(len(groups)) if len(groups[g]) < 2 * k - 1]
+        labels[i] = min(room, key=lambda g: away(between, i, groups[g]))
+    return labels

@@ -1,0 +1,1 @@
+"""What the papers report, and how it is reproduced: one file a paper."""

@@ -1,0 +1,34 @@
+"""TFRP-2: two fixed reference points, then groups are dissolved where that pays."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from sparkanon.numeric.arrays import arrays
+from sparkanon.numeric.points import Points
+from sparkanon.numeric.records import Labels
+from sparkanon.numeric.tfrp import tfrp2
+from sparkanon.registry import spec
+
+
+@spec
+class Tfrp2:
+    """TFRP-1, then the costliest groups give their records to the nearest others if cost falls.
+
+    The records of a group leave one by one, the outermost first, each to the group that is then
+    nearest and holds fewer than 4k-1. Groups that end up with 2k or more are cut by MDAV; the
+    survey (3.5) leaves the fixed-size method open.
+    """
+
+    key: ClassVar[str] = "tfrp2"
+    title: ClassVar[str] = "TFRP-2, two fixed reference points, costly groups dissolved"
+    source: ClassVar[str] = "SURVEY 3.5"
+    block_rows: ClassVar[int] = 32_768
+    bounded: ClassVar[bool] = True
+    random: ClassVar[bool] = False
+
+    def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
+        """Label every record with its group; the same records give the same groups."""
+        return tfrp2(*arrays(points), k)

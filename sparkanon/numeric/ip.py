@@ -1,0 +1,99 @@
+"""Importance partitioning: groups grown around the records that matter most, the outermost."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparkanon.numeric.around import join, outermost
+from sparkanon.numeric.centre import Ints, centre_of
+from sparkanon.numeric.distance import distances
+from sparkanon.numeric.index import Index, compact
+from sparkanon.numeric.jit import kernel, tight
+from sparkanon.numeric.loose import spread
+from sparkanon.numeric.mdav import FRESH, buckets_of
+from sparkanon.numeric.nearest import Best, nearest
+from sparkanon.numeric.peel import positions
+from sparkanon.numeric.records import Bools, Floats
+
+REACH = 8  # a group of k is grown from the REACH * k records nearest to its seed
+
+
+@tight
+def choose(
+    values: Floats, caps: Floats, capped: bool, near: Ints, k: int, lanes: Floats, away: Floats,
+    total: Floats,
+) -> None:  # fmt: skip
+    """Move the k records of `near` that a group grows to to its front; near[0] is its seed.
+
+    The next one is always that which costs least: the one with the least sum of distances to
+    the members so far, for a squared distance the one nearest to their centroid. `lanes`
+    (d, count), `away` and `total` (count,) are scratch. O(count k d).
+    """
+    d, count = len(caps), len(near)
+    for i in range(count):
+        total[i] = 0.0
+        for j in range(d):
+            lanes[j, i] = values[j, near[i]]
+    for m in range(1, k):
+        distances(lanes, caps, capped, values[:, near[m - 1]], count, away)
+        best = m
+        for i in range(m, count):
+            total[i] += away[i]
+            if total[i] < total[best] or (total[i] == total[best] and near[i] < near[best]):
+                best = i
+        near[m], near[best] = near[best], near[m]
+        total[m], total[best] = total[best], total[m]
+        for j in range(d):
+            lanes[j, m], lanes[j, best] = lanes[j, best], lanes[j, m]
+
+
+@kernel
+def grown(index: Index, seeds: Ints, values: Floats, caps: Floats, capped: bool, k: int) -> Ints:
+    """Grow a group around the first remaining one of `seeds`, again and again.
+
+    Labels 0, 1, ... of the records of `values` (d, n), which `index` holds; -1 of the fewer than
+    k that are left over.
+    """
+    d, n = values.shape
+    where, point, group = positions(index, n), np.empty(d), np.empty(k, np.int32)
+    labels, label, left, seen, buckets = np.full(n, -1, np.int32), 0, n, n, len(index.held)
+    most = min(REACH * k, n)
+    lanes, away, total = np.empty((d, most)), np.empty(most), np.empty(most)
+    heap = Best(np.empty(most), np.empty(most, np.int32), np.empty(most, np.int32))
+    near = np.empty(most, np.int32)
+    for record in seeds:
+        if left < k:
+            break
+        if labels[record] >= 0:
+            continue
+        if buckets > 1 and left < FRESH * seen:
+            buckets, seen = compact(index, buckets), left
+        count = min(most, left)
+        best = Best(heap.near[:count], heap.at[:count], heap.ids[:count])
+        for j in range(d):
+            point[j] = values[j, record]
+        nearest(index, buckets, caps, capped, 1.0, where[record], point, best)
+        for a in range(count):
+            near[a] = index.ids[best.at[a]]
+            if near[a] == record:
+                near[0], near[a] = near[a], near[0]
+        choose(values, caps, capped, near[:count], k, lanes, away, total)
+        for m in range(k):
+            labels[near[m]] = label
+            join(index, buckets, where[near[m]], where, group, m)
+        left -= k
+        label += 1
+    return labels
+
+
+def ip(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
+    """Labels 0, 1, ... of the records of `values` (d, n), n >= k; ties go to the lower index.
+
+    O(n^2 d / k) at worst, a few per cent of it with boxes, and O(n k d) to grow the groups.
+    """
+    n = values.shape[1]
+    if n < 2 * k:
+        return np.zeros(n, np.int32)
+    seeds = outermost(values, caps, capped, centre_of(values, caps, capped, codes))
+    labels = grown(buckets_of(values, caps, capped), seeds, values, caps, capped, k)
+    return spread(values, caps, capped, labels, k)

@@ -1,0 +1,42 @@
+"""The three reference sets of the survey, z-scored, and what a grouping loses on them."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sparkanon.groupings import Grouping
+from sparkanon.numeric.points import Points
+from sparkanon.numeric.records import Floats
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = Path(os.environ.get("SPARKANON_DATA", ROOT.parent / "shared" / "data"))
+EIA = [0, *range(5, 15)]  # UTILITYID and the ten revenue and sales columns
+
+
+@functools.cache
+def z_scored(name: str) -> Floats:
+    path = FOLDER / f"{name}.csv"
+    if not path.exists():
+        pytest.skip(f"no {path}: set SPARKANON_DATA to the folder of the reference sets")
+    with path.open() as file:
+        rows = list(csv.reader(file))[1:]
+    columns = EIA if name == "eia" else range(len(rows[0]))
+    values = np.array([[float(row[column]) for row in rows] for column in columns])
+    spread = values.std(axis=1, keepdims=True)
+    return np.asarray((values - values.mean(axis=1, keepdims=True)) / spread)
+
+
+def information_loss(values: Floats, grouping: Grouping, k: int) -> float:
+    labels = grouping.group(Points.euclidean(values), k, np.random.default_rng(0))
+    sizes = np.bincount(labels)
+    assert k <= sizes.min()
+    assert sizes.max() < 2 * k
+    means = np.array([np.bincount(labels, row) / sizes for row in values])
+    within = ((values - means[:, labels]) ** 2).sum()
+    return float(100 * within / ((values - values.mean(axis=1, keepdims=True)) ** 2).sum())
