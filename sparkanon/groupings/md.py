@@ -17,7 +17,8 @@ from sparkanon.registry import spec
 class Md:
     """Groups of k around the two records that are furthest apart of all that remain.
 
-    Of 2k to 3k-1 remaining records the first of the two gets k, the others are one group.
+    The one further from the centre goes first; of 2k to 3k-1 remaining records only that one gets
+    a group of k, the others are one group.
     """
 
     key: ClassVar[str] = "md"

@@ -6,9 +6,11 @@ from sparkanon.groupings.base import Grouping
 from sparkanon.groupings.cbfs import Cbfs
 from sparkanon.groupings.dba import Dba
 from sparkanon.groupings.dba2 import Dba2
+from sparkanon.groupings.ga import Ga
 from sparkanon.groupings.ip import Ip
 from sparkanon.groupings.md import Md
 from sparkanon.groupings.mdav import Mdav
+from sparkanon.groupings.mdav_ga import MdavGa
 from sparkanon.groupings.mhm import CbfsMhm, MdavMhm, MdMhm, NpnMhm
 from sparkanon.groupings.mondrian import Mondrian
 from sparkanon.groupings.mst import Mst
@@ -34,6 +36,8 @@ PLAIN: tuple[type[Grouping], ...] = (
     NpnMhm,
     MuApprox,
     Ip,
+    Ga,
+    MdavGa,
     Mondrian,
 )
 

@@ -6,20 +6,12 @@ import numpy as np
 
 from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.distance import distances
-from sparkanon.numeric.index import Index, box_nearest, compact, make_index, take, whole
+from sparkanon.numeric.index import Index, box_nearest, compact, take, whole
 from sparkanon.numeric.jit import kernel, tight
-from sparkanon.numeric.leaves import split
-from sparkanon.numeric.mdav import BUCKET, FRESH, PLAIN
+from sparkanon.numeric.mdav import FRESH
 from sparkanon.numeric.nearest import STRETCH, Best, least, nearest
 from sparkanon.numeric.peel import positions
 from sparkanon.numeric.records import Floats
-
-
-def bucketed(values: Floats, caps: Floats, capped: bool) -> Index:
-    """An exact index over the records of `values` (d, n); O(n d log n)."""
-    n, spare = values.shape[1], values.copy()
-    order, bounds = split(spare, caps, capped, n if n <= PLAIN else BUCKET, 1, 0)
-    return make_index(spare, order, bounds, np.empty(0), np.empty(0, np.int64))
 
 
 def outermost(values: Floats, caps: Floats, capped: bool, point: Floats) -> Ints:

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparkanon.numeric.around import bucketed, join
+from sparkanon.numeric.around import join
 from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.index import Index, compact
 from sparkanon.numeric.jit import kernel, tight
 from sparkanon.numeric.loose import second_phase, spread
-from sparkanon.numeric.mdav import FRESH
+from sparkanon.numeric.mdav import FRESH, buckets_of
 from sparkanon.numeric.nearest import Best, nearest
 from sparkanon.numeric.peel import positions
 from sparkanon.numeric.records import Bools, Floats
@@ -165,7 +165,7 @@ def dba(values: Floats, caps: Floats, capped: bool, k: int) -> Ints:
     n = values.shape[1]
     if n < 2 * k:
         return np.zeros(n, np.int32)
-    labels = densest_first(bucketed(values, caps, capped), values, caps, capped, k)
+    labels = densest_first(buckets_of(values, caps, capped), values, caps, capped, k)
     return spread(values, caps, capped, labels, k)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkanon.numeric.around import bucketed, join, outermost
+from sparkanon.numeric.around import join, outermost
 from sparkanon.numeric.centre import Ints, centre_of
 from sparkanon.numeric.distance import distances
 from sparkanon.numeric.index import Index, compact
 from sparkanon.numeric.jit import kernel, tight
 from sparkanon.numeric.loose import spread
-from sparkanon.numeric.mdav import FRESH
+from sparkanon.numeric.mdav import FRESH, buckets_of
 from sparkanon.numeric.nearest import Best, nearest
 from sparkanon.numeric.peel import positions
 from sparkanon.numeric.records import Bools, Floats
@@ -95,5 +95,5 @@ def ip(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints
     if n < 2 * k:
         return np.zeros(n, np.int32)
     seeds = outermost(values, caps, capped, centre_of(values, caps, capped, codes))
-    labels = grown(bucketed(values, caps, capped), seeds, values, caps, capped, k)
+    labels = grown(buckets_of(values, caps, capped), seeds, values, caps, capped, k)
     return spread(values, caps, capped, labels, k)

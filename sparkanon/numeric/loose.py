@@ -13,6 +13,7 @@ from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.distance import distances
 from sparkanon.numeric.jit import kernel, tight
 from sparkanon.numeric.mdav import mdav
+from sparkanon.numeric.members import break_up
 from sparkanon.numeric.records import Bools, Floats
 
 SURE = 1e-9  # a step must lower the cost by this part of it
@@ -191,11 +192,5 @@ def second_phase(
 ) -> Ints:
     """`dissolve` groups, then cut those of 2k or more records with MDAV; labels 0, 1, ..."""
     labels = dissolve(values, caps, capped, labels, most)
-    sizes = np.bincount(labels)
-    order = np.argsort(labels, kind="stable")
-    starts = np.cumsum(sizes) - sizes
-    for g in np.flatnonzero(sizes >= 2 * k):
-        members = order[starts[g] : starts[g] + sizes[g]]
-        parts = mdav(np.ascontiguousarray(values[:, members]), caps, capped, codes, k)
-        labels[members] = np.where(parts > 0, labels.max() + parts, g)
+    labels = break_up(mdav, values, caps, capped, codes, k, labels)
     return np.unique(labels, return_inverse=True)[1].astype(np.int32)

@@ -33,11 +33,21 @@ def make_spans(values: Floats, caps: Floats, capped: bool, middle: Floats) -> Be
 
 
 @tight
+def away(values: Floats, caps: Floats, capped: bool, point: Floats, i: int) -> float:
+    """Distance from `point` (d,) to record `i`, added up in the order of `distances`."""
+    total = 0.0
+    for j in range(len(point)):
+        gap = abs(point[j] - values[j, i])
+        total += min(gap, caps[j]) if capped else gap * gap
+    return total
+
+
+@tight
 def widest(
     index: Index, buckets: int, spans: Best, labels: Ints, values: Floats, caps: Floats,
     capped: bool, point: Floats,
-) -> int:  # fmt: skip
-    """The first record of the furthest pair of those without a label; `point` is left at it.
+) -> tuple[int, int]:  # fmt: skip
+    """The furthest pair of records of those without a label, lower index first.
 
     A furthest distance only falls as records go, so an old one is a bound: the top of the heap is
     computed anew until its partner is still there. A few looks a round instead of n^2.
@@ -47,17 +57,13 @@ def widest(
         if labels[record] >= 0:
             offer(spans, -1.0, -1, -record)
             continue
-        for j in range(len(point)):
-            point[j] = values[j, record]
         partner = spans.at[0]
         if partner >= 0 and labels[partner] < 0:
-            return int(record)
-        partner = index.ids[furthest(index, buckets, caps, capped, point)]
-        span = 0.0
+            return int(record), int(partner)
         for j in range(len(point)):
-            gap = abs(point[j] - values[j, partner])
-            span += min(gap, caps[j]) if capped else gap * gap
-        offer(spans, span, partner, -record)
+            point[j] = values[j, record]
+        partner = index.ids[furthest(index, buckets, caps, capped, point)]
+        offer(spans, away(values, caps, capped, point, partner), partner, -record)
 
 
 @kernel
@@ -69,19 +75,22 @@ def pairs(
     labels, label = np.full(n, -1, np.int32), 0
     where, point, buckets = positions(index, n), np.empty(d), len(index.held)
     recount(state, values, caps, capped, codes, labels < 0)
-    centre(state, caps, codes, n, point)
-    spans = make_spans(values, caps, capped, point)
+    middle = np.empty(d)
+    centre(state, caps, codes, n, middle)
+    spans = make_spans(values, caps, capped, middle)
     best = Best(np.empty(k), np.empty(k, np.int32), np.empty(k, np.int32))
     left, seen, second = n, n + n, False
     while left >= 2 * k:
-        if second:  # `point` is still the first of the pair
+        if second:  # `point` is still the seed of the first group
             seed = furthest(index, buckets, caps, capped, point)
         else:
+            centre(state, caps, codes, left, middle)
             if buckets > 1 and left < FRESH * seen:
-                centre(state, caps, codes, left, point)
-                buckets = freshen(index, buckets, caps, capped, point)
+                buckets = freshen(index, buckets, caps, capped, middle)
                 seen = left
-            seed = where[widest(index, buckets, spans, labels, values, caps, capped, point)]
+            a, b = widest(index, buckets, spans, labels, values, caps, capped, point)
+            outer = away(values, caps, capped, middle, b) > away(values, caps, capped, middle, a)
+            seed = where[b if outer else a]
         for j in range(d):
             point[j] = values[j, index.ids[seed]]
         nearest(index, buckets, caps, capped, 1.0, seed, point, best)
@@ -100,7 +109,8 @@ def pairs(
 def md(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
     """Labels 0, 1, ... of the records of `values` (d, n), n >= k; ties go to the lower index.
 
-    Two groups a round, around the two records that are furthest apart. O(n^3 d / k) on paper; here
+    Two groups a round, around the two records that are furthest apart, first around the
+    one further from the centre of what remains. O(n^3 d / k) on paper; here
     as MDAV plus some searches of a furthest record a round.
     """
     index, state = buckets_of(values, caps, capped), make_centre(values, codes)

@@ -13,6 +13,7 @@ from sparkanon.numeric.members import break_up
 from sparkanon.numeric.nearest import Best, nearest
 from sparkanon.numeric.peel import positions
 from sparkanon.numeric.records import Bools, Floats
+from sparkanon.numeric.tour import from_centre
 from sparkanon.numeric.trees import cut_heaviest
 
 
@@ -27,25 +28,25 @@ def root_of(above: Ints, v: int) -> int:
 
 @kernel
 def forest(
-    index: Index, values: Floats, caps: Floats, capped: bool, k: int
+    index: Index, values: Floats, caps: Floats, capped: bool, k: int, outward: Floats
 ) -> tuple[Ints, Floats]:
     """Trees of k records or more: the parent of every record (-1 at roots) and the distance.
 
-    In phases, the root of every tree that is too small gets the nearest record of another tree as
-    its parent. It is among the k nearest, because its own tree holds fewer than k. As many
-    searches of k nearest records as there are edges.
+    In phases: the root of every tree that is too small looks for the nearest record of another
+    tree, and the shortest of these edges go first. Of two roots that are each other's nearest the
+    one that is further `outward` (n,) hangs on the other, whatever their order. That record is
+    among the k nearest, because a tree that looks holds fewer than k. A few searches of k nearest
+    records for each record.
     """
     d, n = values.shape
     parent, weight = np.full(n, -1, np.int32), np.zeros(n)
     above, size = np.arange(n).astype(np.int32), np.ones(n, np.int32)
     where, point, buckets = positions(index, n), np.empty(d), len(index.held)
     best = Best(np.empty(k), np.empty(k, np.int32), np.empty(k, np.int32))
-    small = True
-    while small:
-        small = False
-        for u in range(n):
-            if parent[u] >= 0 or size[u] >= k:
-                continue
+    target, away = np.empty(n, np.int32), np.empty(n)
+    roots = np.argsort(-outward, kind="mergesort")
+    while len(roots) > 0:
+        for u in roots:
             for j in range(d):
                 point[j] = values[j, u]
             nearest(index, buckets, caps, capped, 1.0, where[u], point, best)
@@ -56,14 +57,19 @@ def forest(
                     continue
                 if root_of(above, other) != u:
                     least, v = near, other
-            root = root_of(above, v)
-            parent[u], weight[u], above[u] = v, least, root
-            size[root] += size[u]
-            small |= size[root] < k
+            target[u], away[u] = v, least
+        for u in roots[np.argsort(away[roots], kind="mergesort")]:
+            root = root_of(above, target[u])
+            if size[u] < k and root != u:
+                parent[u], weight[u], above[u] = target[u], away[u], root
+                size[root] += size[u]
+        roots = np.array([u for u in roots if parent[u] < 0 and size[u] < k])
     return parent, weight
 
 
 def mu_approx(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
     """Labels 0, 1, ... of the records of `values` (d, n), n >= k; about O(n d buckets)."""
-    parent, weight = forest(buckets_of(values, caps, capped), values, caps, capped, k)
+    index = buckets_of(values, caps, capped)
+    outward = from_centre(values, caps, capped, codes)
+    parent, weight = forest(index, values, caps, capped, k, outward)
     return break_up(md, values, caps, capped, codes, k, cut_heaviest(parent, weight, k))

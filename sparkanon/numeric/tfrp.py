@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkanon.numeric.around import around, bucketed, outermost
+from sparkanon.numeric.around import around, outermost
 from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.loose import second_phase, spread
+from sparkanon.numeric.mdav import buckets_of
 from sparkanon.numeric.records import Bools, Floats
 
 
@@ -22,7 +23,7 @@ def tfrp(values: Floats, caps: Floats, capped: bool, k: int) -> Ints:
     for side, corner in enumerate((values.min(axis=1), values.max(axis=1))):
         extreme = outermost(values, caps, capped, corner)[-1]
         seeds[side] = outermost(values, caps, capped, values[:, extreme].copy())
-    labels = around(bucketed(values, caps, capped), seeds, values, caps, capped, k, 0.0)
+    labels = around(buckets_of(values, caps, capped), seeds, values, caps, capped, k, 0.0)
     return spread(values, caps, capped, labels, k)
 
 

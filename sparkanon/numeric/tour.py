@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkanon.numeric.centre import Ints, centre, make_centre, recount
+from sparkanon.numeric.centre import Ints, centre_of
 from sparkanon.numeric.distance import distances
 from sparkanon.numeric.index import Index, compact, take
 from sparkanon.numeric.jit import kernel
@@ -46,15 +46,19 @@ def tour(values: Floats, caps: Floats, capped: bool, first: int) -> Ints:
 
 
 @kernel
+def from_centre(values: Floats, caps: Floats, capped: bool, codes: Bools) -> Floats:
+    """Distances (n,) of the records of `values` (d, n) from their centre; O(n d)."""
+    middle, near = centre_of(values, caps, capped, codes), np.empty(values.shape[1])
+    distances(values, caps, capped, middle, len(near), near)
+    return near
+
+
+@kernel
 def ends(values: Floats, caps: Floats, capped: bool, codes: Bools) -> tuple[int, int]:
     """The record furthest from the centre of `values` (d, n), and the one furthest from that."""
-    d, n = values.shape
-    state, point, near = make_centre(values, codes), np.empty(d), np.empty(n)
-    recount(state, values, caps, capped, codes, np.ones(n, np.bool_))
-    centre(state, caps, codes, n, point)
-    distances(values, caps, capped, point, n, near)
-    first = int(np.argmax(near))
-    for j in range(d):
+    near = from_centre(values, caps, capped, codes)
+    first, point = int(np.argmax(near)), np.empty(len(values))
+    for j in range(len(values)):
         point[j] = values[j, first]
-    distances(values, caps, capped, point, n, near)
+    distances(values, caps, capped, point, len(near), near)
     return first, int(np.argmax(near))

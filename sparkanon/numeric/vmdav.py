@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkanon.numeric.around import around, bucketed, outermost
+from sparkanon.numeric.around import around, outermost
 from sparkanon.numeric.centre import Ints, centre_of
 from sparkanon.numeric.distance import distances
 from sparkanon.numeric.loose import spread, total_cost
+from sparkanon.numeric.mdav import buckets_of
 from sparkanon.numeric.records import Bools, Floats
 
 GAMMAS = (0.0, 0.2, 0.5, 0.8, 1.1)  # no extension, scattered data, ..., clustered data
@@ -48,7 +49,7 @@ def extended(
         return np.zeros(n, np.int32)
     seeds = outermost(values, caps, capped, centre_of(values, caps, capped, codes))
     gain = gamma if capped else gamma * gamma
-    index = bucketed(values, caps, capped)
+    index = buckets_of(values, caps, capped)
     labels = around(index, seeds[None], values, caps, capped, k, gain)
     return spread(values, caps, capped, labels, k)
 

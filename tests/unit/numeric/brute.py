@@ -63,7 +63,11 @@ class Remaining:
         return self.furthest(distances_to(self.points, centre_of(self.points, self.left)))
 
     def end_of_furthest_pair(self) -> int:
-        return self.left[int(self.between[np.ix_(self.left, self.left)].max(axis=1).argmax())]
+        """The end that is further from the centre."""
+        between = self.between[np.ix_(self.left, self.left)]
+        first, second = np.unravel_index(between.argmax(), between.shape)
+        near = distances_to(self.points, centre_of(self.points, self.left))
+        return max(self.left[first], self.left[second], key=lambda i: (near[i], -i))
 
     def finish(self) -> Labels:
         self.labels[self.left] = self.label

@@ -34,14 +34,14 @@ def test_cbfs_takes_the_centre_anew_after_every_group_by_hand() -> None:
 
 
 def test_md_starts_at_the_ends_of_the_diameter_by_hand() -> None:
-    # 0 and 9 are furthest apart: {0, 1} around the lower index, {9, 8} around the other. 4, 5, 6
-    # are left, fewer than 2k.
+    # 0 and 9 are furthest apart; 0 is further from the mean 4.71: {0, 1}, then {9, 8}. 4, 5, 6 are
+    # left, fewer than 2k.
     points = Points.euclidean(np.array([[5.0, 0, 9, 1, 8, 4, 6]]))
     assert md(*arrays(points), 2).tolist() == [2, 0, 1, 0, 1, 2, 2]
 
 
-def test_md_with_fewer_than_3k_gives_the_first_of_the_pair_a_group_by_hand() -> None:
-    # 0 and 9 are the pair; 9 has index 0 and is first: {9, 6}. The others are one group.
+def test_md_with_fewer_than_3k_gives_the_outer_of_the_pair_a_group_by_hand() -> None:
+    # 0 and 9 are the pair, 9 is further from the mean 4.2: {9, 6}. The others are one group.
     points = Points.euclidean(np.array([[9.0, 0, 1, 5, 6]]))
     assert md(*arrays(points), 2).tolist() == [0, 1, 1, 1, 0]
 

@@ -88,12 +88,23 @@ def test_cuts_equal_brute_force(k: int) -> None:
 
 
 def test_a_forest_grows_until_all_trees_have_k_by_hand() -> None:
-    # 0 1 3 | 10 11, k = 2. 0 hangs on 1; 1 is the root of two, enough. 3 hangs on 1 (4 away),
-    # 10 on 11.
+    # 0 1 3 | 10 11, k = 2, mean 5. Of 0 and 1 the outer hangs on the inner, of 10 and 11 too; then
+    # 1 and 10 are roots of two, enough. 3 hangs on 1 (4 away).
     values = np.array([[0.0, 1, 3, 10, 11]])
-    parent, weight = forest(buckets_of(values, np.ones(1), False), values, np.ones(1), False, 2)
-    assert parent.tolist() == [1, -1, 1, 4, -1]
-    assert weight.tolist() == [1.0, 0.0, 4.0, 1.0, 0.0]
+    index = buckets_of(values, np.ones(1), False)
+    parent, weight = forest(index, values, np.ones(1), False, 2, (values[0] - 5) ** 2)
+    assert parent.tolist() == [1, -1, 1, -1, 3]
+    assert weight.tolist() == [1.0, 0.0, 4.0, 0.0, 1.0]
+
+
+def test_the_order_of_the_rows_does_not_matter_for_trees() -> None:
+    rng = np.random.default_rng(13)
+    values, shuffled = rng.normal(size=(3, 400)), rng.permutation(400)
+    for method in (md, mst, mu_approx):
+        labels = method(*arrays(Points.euclidean(values)), 4)
+        again = method(*arrays(Points.euclidean(values[:, shuffled])), 4)
+        both = np.unique(np.column_stack([labels[shuffled], again]), axis=0)
+        assert len(both) == labels.max() + 1 == again.max() + 1
 
 
 @pytest.mark.parametrize("k", [2, 5, 9])
@@ -101,7 +112,8 @@ def test_a_forest_has_trees_of_k_and_hangs_roots_on_their_nearest_other(k: int) 
     rng = np.random.default_rng(k)
     for points in (Points.euclidean(rng.normal(size=(2, 1100))), gower(rng, 300)):
         values, caps, capped, _ = arrays(points)
-        parent, weight = forest(buckets_of(values, caps, capped), values, caps, capped, k)
+        index = buckets_of(values, caps, capped)
+        parent, weight = forest(index, values, caps, capped, k, values[0] ** 2)
         trees = components(points.n, [(v, int(up)) for v, up in enumerate(parent) if up >= 0])
         assert min(len(tree) for tree in trees) >= k
         between = distance_matrix(points)
