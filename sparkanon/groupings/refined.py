@@ -10,7 +10,8 @@ from pydantic import Field
 from sparkanon.groupings.base import Grouping
 from sparkanon.groupings.plain import STARTS
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.bounded import bounded
+from sparkanon.numeric.mdav import mdav
+from sparkanon.numeric.members import break_up
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
 from sparkanon.numeric.refined import own_start, refined, sweeps
@@ -62,6 +63,6 @@ class Refined:
             labels = own_start(values, caps, capped, codes, k)
         else:
             labels = self.start.group(points, k, rng)
-            labels = bounded(values, caps, capped, codes, k, labels)
+            labels = break_up(mdav, values, caps, capped, codes, k, labels)
         high = self.effort == "high"
         return refined(values, caps, capped, k, labels, self.passes, sweeps(points.n, high))

@@ -20,6 +20,7 @@ from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.distance import apart
 from sparkanon.numeric.jit import kernel, tight
 from sparkanon.numeric.leaves import split
+from sparkanon.numeric.members import members as members_of
 from sparkanon.numeric.records import Floats
 
 
@@ -110,16 +111,8 @@ def make_groups(
     groups, and their centres (d, groups). O(n d + groups d log groups).
     """
     d, n = values.shape
-    count = labels.max() + 1
-    starts, records = np.zeros(count + 1, np.int32), np.empty(n, np.int32)
-    for i in range(n):
-        starts[labels[i] + 1] += 1
-    for g in range(count):
-        starts[g + 1] += starts[g]
-    fill = starts.copy()
-    for i in range(n):
-        records[fill[labels[i]]] = i
-        fill[labels[i]] += 1
+    starts, records = members_of(labels)
+    count = len(starts) - 1
     points = np.empty((d, count))
     for j in range(d):
         for g in range(count):

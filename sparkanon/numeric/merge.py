@@ -9,22 +9,23 @@ from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.distance import distances
 from sparkanon.numeric.guard import broken
 from sparkanon.numeric.jit import kernel
+from sparkanon.numeric.members import members
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Bools, Floats, Labels
 
 
 @kernel
-def centres(values: Floats, capped: bool, members: Ints, bounds: Ints) -> Floats:
+def centres(values: Floats, capped: bool, records: Ints, bounds: Ints) -> Floats:
     """The centroid of every group, or one of its records where there are no centroids."""
     found = np.empty((len(values), len(bounds) - 1))
     for j in range(len(values)):
         for g in range(len(bounds) - 1):
             low, high = bounds[g], bounds[g + 1]
-            total = values[j, members[(low + high) // 2]]
+            total = values[j, records[(low + high) // 2]]
             if not capped:
                 total = 0.0
                 for at in range(low, high):
-                    total += values[j, members[at]] / (high - low)
+                    total += values[j, records[at]] / (high - low)
             found[j, g] = total
     return found
 
@@ -69,12 +70,11 @@ def merged(points: Points, labels: Labels) -> Labels | None:
         return labels
     values, caps, capped, _ = arrays(points)
     while True:
-        members = np.argsort(labels, kind="stable").astype(np.int32)
-        bounds = np.append(0, np.cumsum(np.bincount(labels))).astype(np.int32)
-        bad = broken(points.guard, members, bounds)
+        bounds, records = members(labels)
+        bad = broken(points.guard, records, bounds)
         if not bad.any():
             return labels
         if len(bad) == 1:
             return None
-        middles = centres(values, capped, members, bounds)
+        middles = centres(values, capped, records, bounds)
         labels = join_nearest(middles, caps, capped, bad)[labels]

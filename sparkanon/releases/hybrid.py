@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from sparkanon.errors import Problem
+from sparkanon.numeric.members import members
 from sparkanon.numeric.records import Floats, Labels, Records, Scale
 from sparkanon.numeric.synthetic import synthetic
 from sparkanon.registry import spec
@@ -55,7 +56,6 @@ class Hybrid:
         hidden = null
         if null.any():
             hidden = np.ascontiguousarray(null[:, permutation_within(labels, rng)])
-        order = np.argsort(labels, kind="stable").astype(np.int32)
-        starts = np.concatenate([[0], np.cumsum(np.bincount(labels))]).astype(np.int32)
+        starts, order = members(labels)
         made = synthetic(values, null, hidden, order, starts, rng.standard_normal(values.shape))
         return tuple(NewValues(*pair) for pair in zip(made, hidden, strict=True))

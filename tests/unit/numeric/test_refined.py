@@ -9,9 +9,9 @@ from test_refine import SPACES, some_points
 
 from sparkanon.numeric import refined as module
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.bounded import bounded
 from sparkanon.numeric.chain import chain, tour
 from sparkanon.numeric.mdav import mdav
+from sparkanon.numeric.members import break_up
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.refined import along_a_path, anneal, listed, refine, refined, sweeps
 
@@ -72,13 +72,13 @@ def test_large_groups_are_split_and_others_stay() -> None:
     values = np.array([[0.0, 1, 2, 50, 51, 52, 90, 91, 92, 93, 94, 7, 8]])
     labels = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 0, 0], np.int32)
     points = Points.euclidean(values)
-    found = bounded(*arrays(points), 2, labels)
+    found = break_up(mdav, *arrays(points), 2, labels)
     sizes_hold(found, 2)
     assert sorted(set(found)) == list(range(found.max() + 1))
     assert len(set(found[3:6])) == 1
     for label in range(found.max() + 1):
         assert len(set(labels[found == label])) == 1, "no group takes from two"
-    assert (bounded(*arrays(points), 3, labels) == labels).all(), "nothing to split"
+    assert (break_up(mdav, *arrays(points), 3, labels) == labels).all(), "nothing to split"
 
 
 @pytest.mark.parametrize("space", SPACES)
