@@ -139,12 +139,11 @@ def test_rows_in_key_order_give_the_same_groups(grouping: Grouping, points: Poin
         assert (grouped(grouping, rows_of(points, order), 3) == expected).all()
 
 
+@pytest.mark.parametrize("grouping", [g for g in GROUPINGS if g.key not in ORDERED], indirect=True)
 @pytest.mark.parametrize(("data", "n"), [("random", 400), ("clustered", 400), ("random", 2003)])
 def test_shuffled_rows_without_ties_are_grouped_alike(
     grouping: Grouping, data: str, n: int
 ) -> None:
-    if grouping.key in ORDERED:
-        pytest.skip(f"{grouping.key} takes the rows in their order")
     points = euclidean(data, n)
     shuffled = np.random.default_rng(8).permutation(n)
     labels = grouped(grouping, points, 3)[shuffled]
