@@ -43,7 +43,7 @@ class Refined:
     ] = 6
     effort: Annotated[
         Literal["normal", "high"],
-        Field(description="high: less loss for much more time, about 10 s for 1,000 records"),
+        Field(description="high: less loss for much more time, about 5 s for 1,000 records"),
     ] = "normal"
     start: Annotated[
         Grouping | None,
