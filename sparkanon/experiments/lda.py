@@ -130,8 +130,7 @@ def _panels(rows: pd.DataFrame) -> list[Panel]:
                 str(method): list(zip(part["k"], part[measure], strict=True))
                 for method, part in own.groupby("method", sort=False)
             }
-            title = f"Fig. {one.figure}: {one.name}, {name}"
-            panels.append(Panel(title, "k", name, series))
+            panels.append(Panel(f"Fig. {one.figure}: {one.name}", "k", name, series))
     return panels
 
 

@@ -96,17 +96,22 @@ def _policy(policy: Part) -> dict[str, Any]:
     method = _mapping(policy.get("method"))
     if method:
         told["method"] = {name(axis): _choice(given) for axis, given in method.items()}
+    for rule, given in _mapping(policy.get("constraints")).items():
+        told.setdefault("constraints", {})[name(rule)] = _choice({"name": "every class"} | given)
     return told
 
 
 def _choice(given: Any) -> dict[str, Any]:
-    """A method with its numbers; a list or text among its parameters might hold cells."""
+    """A method with its numbers and words of ours; other text among them might hold cells."""
     if not isinstance(given, Mapping):
         return {"name": name(given)}
     numbers = {
         name(p): v for p, v in given.items() if isinstance(v, bool) or finite(v) is not None
     }
-    return {"name": name(given.get("name", "?"))} | numbers
+    words = {p: name(given[p]) for p in ("effort", "kind") if given.get(p)}
+    start = _mapping(given.get("start")).get("name")
+    words |= {"start": name(start)} if start else {}
+    return {"name": name(given.get("name", "?"))} | numbers | words
 
 
 def shown_value(

@@ -239,6 +239,8 @@ def gate_use(gate: Told) -> float | None:
 def parameters(choice: Told) -> str:
     """A method of the policy in one line."""
     given = [
-        f"{p} = {v if isinstance(v, bool) else plain(v)}" for p, v in choice.items() if p != "name"
+        f"{p} = {v if isinstance(v, bool | str) else plain(v)}"
+        for p, v in choice.items()
+        if p != "name"
     ]
     return f"{choice['name']} ({', '.join(given)})" if given else str(choice["name"])

@@ -40,7 +40,8 @@ def product(matrix: Floats, scores: Sequence[Floats]) -> list[Floats]:
 def best_alpha(plain: FittedEuclidean, span: Floats, classes: Classes) -> float:
     """The smallest of ALPHAS that is as good as the best, but for noise.
 
-    The sample is cut into FOLDS. On each, the others are grouped at k (MDAV), a logistic
+    The sample is cut into FOLDS. On each, the others are grouped (MDAV, as many groups as the
+    whole sample has at k), a logistic
     regression learns the classes from the centroids and is asked about the records left out. One
     alpha is worse than the best if it gets more records wrong than twice the square root of the
     number on which the two differ: two standard errors of that difference.
@@ -57,16 +58,17 @@ def best_alpha(plain: FittedEuclidean, span: Floats, classes: Classes) -> float:
 def _right(plain: FittedEuclidean, matrix: Floats, classes: Classes) -> npt.NDArray[np.bool_]:
     """For each record of the sample, whether a model of the other folds tells its class."""
     n = len(classes.codes)
+    k = max(2, round(classes.k * (1 - 1 / FOLDS)))  # as many groups as all records would make
     right = np.zeros(n, np.bool_)
     scores = np.stack([plain.scores(column) for column in classes.sample])
     for fold in range(FOLDS):
         asked = np.arange(n) % FOLDS == fold
         learned = np.flatnonzero(~asked)
-        if len(learned) < classes.k or not asked.any():
+        if len(learned) < k or not asked.any():
             continue
         records = tuple(_rows(column, learned) for column in classes.sample)
         points = plain.with_marks(records, product(matrix, list(scores[:, learned])))
-        labels = mdav(*arrays(points), classes.k)
+        labels = mdav(*arrays(points), k)
         sizes = np.bincount(labels)
         centres = np.stack([np.bincount(labels, weights=s) / sizes for s in scores[:, learned]])
         told = _predicted(centres[:, labels].T, classes.codes[learned], scores[:, asked].T)

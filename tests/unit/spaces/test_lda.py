@@ -155,14 +155,13 @@ def test_steps_are_longer_where_the_classes_differ() -> None:
 
 def test_the_search_stretches_where_it_helps_and_not_where_it_does_not() -> None:
     rng = np.random.default_rng(9)
-    codes, along = rng.integers(0, 2, 1500), rng.normal(size=1500)
-    # the classes differ across a narrow band, where large groups would mix them
-    x = np.column_stack([along + 0.2 * codes + 0.1 * rng.normal(size=1500), along])
+    codes, x = rng.integers(0, 2, 900), rng.normal(size=(900, 10))
+    x[:, 0] += 2.5 * codes  # six large groups would be made by the noise of nine other columns
     found, again = (
-        Lda(target="y").fit(statistics_of(x), classes_of(x, codes, k=60)) for _ in range(2)
+        Lda(target="y").fit(statistics_of(x), classes_of(x, codes, k=150)) for _ in range(2)
     )
     assert found.told["alpha"] in ALPHAS[1:]
     assert again.told == found.told
-    guess = rng.integers(0, 2, 1500)
+    guess = rng.integers(0, 2, 900)
     nothing = Lda(target="y").fit(statistics_of(x), classes_of(x, guess, k=4))
     assert nothing.told["alpha"] == 1.0
