@@ -56,7 +56,7 @@ def run(data: Path, out: Path, spark: SparkSession, watch: Watcher | None = None
     out.mkdir(parents=True, exist_ok=True)
     paths = [out / f"lda.{ending}" for ending in ("csv", "png", "md")]
     rows.to_csv(paths[0], index=False)
-    draw(_panels(rows), paths[1])
+    draw(panels(rows), paths[1])
     paths[2].write_text(page(rows), encoding="utf-8")
     return paths
 
@@ -120,9 +120,9 @@ def _row(
     }
 
 
-def _panels(rows: pd.DataFrame) -> list[Panel]:
+def panels(rows: pd.DataFrame) -> list[Panel]:
     """Accuracy and F-measure over k, a row of panels for each data set."""
-    panels = []
+    made = []
     for one in DATA_SETS:
         own = rows[(rows["data"] == one.name) & (rows["k"] > 1)]
         for measure, name in (("accuracy", "accuracy"), ("f1", "F-measure")):
@@ -130,8 +130,8 @@ def _panels(rows: pd.DataFrame) -> list[Panel]:
                 str(method): list(zip(part["k"], part[measure], strict=True))
                 for method, part in own.groupby("method", sort=False)
             }
-            panels.append(Panel(f"Fig. {one.figure}: {one.name}", "k", name, series))
-    return panels
+            made.append(Panel(f"Fig. {one.figure}: {one.name}", "k", name, series))
+    return made
 
 
 def page(rows: pd.DataFrame) -> str:

@@ -39,7 +39,7 @@ def run(data: Path, out: Path, spark: SparkSession, watch: Watcher | None = None
     rows = pd.concat([measured(name, data, out, spark, watch) for name in DATA_SETS])
     paths = [out / f"survey.{ending}" for ending in ("csv", "png", "md")]
     rows.to_csv(paths[0], index=False)
-    draw(_panels(rows), paths[1], columns=3)
+    draw(panels(rows), paths[1], columns=3)
     paths[2].write_text(page(rows), encoding="utf-8")
     return paths
 
@@ -80,9 +80,9 @@ def measured(
     return table
 
 
-def _panels(rows: pd.DataFrame) -> list[Panel]:
+def panels(rows: pd.DataFrame) -> list[Panel]:
     """Loss as a share of MDAV's, so that all k fit into one picture."""
-    panels = []
+    made = []
     for name, number in DATA_SETS.items():
         own = rows[rows["data"] == name]
         mdav = own[own["method"] == "mdav"].set_index("k")["ours"]
@@ -90,8 +90,8 @@ def _panels(rows: pd.DataFrame) -> list[Panel]:
             str(method): [(k, il / mdav[k]) for k, il in zip(part["k"], part["ours"], strict=True)]
             for method, part in own.groupby("method", sort=False)
         }
-        panels.append(Panel(f"Table {number}: {name}", "k", "loss / MDAV's", series, HIGH))
-    return panels
+        made.append(Panel(f"Table {number}: {name}", "k", "loss / MDAV's", series, HIGH))
+    return made
 
 
 def page(rows: pd.DataFrame) -> str:

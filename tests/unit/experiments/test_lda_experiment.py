@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from sparkanon.errors import InputError
-from sparkanon.experiments.lda import DATA_SETS, TARGET, page, picture
+from sparkanon.experiments.lda import DATA_SETS, TARGET, page, panels
+from sparkanon.experiments.plots import draw
 
 SHAPES = {
     "Adult": (4523, 6),  # a tenth of 45,222
@@ -34,7 +35,7 @@ def test_a_folder_without_the_data_is_refused(tmp_path: Path) -> None:
         DATA_SETS[0].read(tmp_path)
 
 
-def test_the_page_shows_published_beside_ours() -> None:
+def test_the_page_shows_published_beside_ours(tmp_path: Path) -> None:
     rows = []
     for one in DATA_SETS:
         rows.append((one.name, 1, "original", None, 0.9, 0.8, None))
@@ -48,4 +49,5 @@ def test_the_page_shows_published_beside_ours() -> None:
     assert "| 50 | mdav |  | 0.850 | 0.818 (+0.032) | 0.700 |" in text
     assert "| 5 | lda | 4 | 0.850 |  | 0.700 |" in text
     assert text.count("Original: accuracy 0.900, F-measure 0.800.") == 4
-    assert picture(table).startswith(b"\x89PNG")
+    draw(panels(table), tmp_path / "lda.png")
+    assert (tmp_path / "lda.png").read_bytes().startswith(b"\x89PNG")

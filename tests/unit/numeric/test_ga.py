@@ -7,7 +7,8 @@ import pytest
 from brute import cost
 from test_fixed_size import gower
 
-from sparkanon.groupings import Ga, MdavGa
+from sparkanon.groupings.ga import Ga
+from sparkanon.groupings.mdav_ga import MdavGa
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.ga import LOOSE, cost_of, form, make_case, mutate, repair, spin
 from sparkanon.numeric.mdav import mdav

@@ -84,7 +84,7 @@ def refined(**parameters: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("start", "path", "told"),
     [
-        ("mdaf", "start", "unknown start 'mdaf'; did you mean mdav? choose from mdav"),
+        ("mdaf", "start", "unknown start 'mdaf'; did you mean mdav or vmdav or md? choose from"),
         ("refined", "start", "unknown start 'refined'"),
         ({"name": "mdav", "speed": 1}, "start.speed", "is not a known option here"),
         (3, "start", "must be a name, or a mapping with 'name'"),
