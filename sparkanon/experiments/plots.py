@@ -26,9 +26,10 @@ def draw(panels: Sequence[Panel], path: Path, columns: int = 2) -> None:
     from matplotlib.figure import Figure
 
     rows = math.ceil(len(panels) / columns)
-    figure = Figure(figsize=(5.2 * columns + 2, 3.6 * rows), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False).flat
     names = list(dict.fromkeys(name for panel in panels for name in panel.series))
+    height = max(3.6 * rows, 0.26 * len(names))  # the legend must fit beside them
+    figure = Figure(figsize=(5.2 * columns + 2, height), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).flat
     for panel, axis in zip(panels, axes, strict=False):
         for name, points in panel.series.items():
             thick = 2.8 if name == panel.bold else 1.2
