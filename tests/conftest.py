@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+# Short jobs: the JVM's second compiler would take as much time as they do.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 ROOT = Path(__file__).resolve().parents[1]
 
 

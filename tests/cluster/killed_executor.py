@@ -77,11 +77,12 @@ spark = get_session(
     conf={
         "spark.master": "local-cluster[2,1,1024]",
         "spark.executor.memory": "1g",
+        "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.sql.shuffle.partitions": "4",
         "spark.sql.adaptive.enabled": "true",
     },
 )
-people(spark, 20_000, partitions=4).write.parquet(str(folder / "people"))
+people(spark, 12_000, partitions=4).write.parquet(str(folder / "people"))
 table = spark.read.parquet(str(folder / "people"))
 calm = run("calm")
 storm = KillOne()

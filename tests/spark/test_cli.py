@@ -112,7 +112,7 @@ def test_validate(folder: Path) -> None:
     person = run(folder, "validate", "policy.yaml", "--set", "method.grouping=mdva")
     assert person.returncode == 2
     assert person.stdout == ""
-    assert "did you mean mdav?" in person.stderr
+    assert "did you mean mdav " in person.stderr
 
 
 def test_methods(folder: Path) -> None:

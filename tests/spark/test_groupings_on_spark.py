@@ -11,10 +11,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 import sparkanon
 from sparkanon.engine.columns import resolve
-from sparkanon.engine.fit import with_key
+from sparkanon.engine.fit import gather, with_key
 from sparkanon.engine.names import KEY
 from sparkanon.groupings import GROUPINGS
-from sparkanon.numeric.points import Points
+from sparkanon.numeric.records import Column, Scale
 from sparkanon.policy import make_policy, read_seed
 from sparkanon.rng import generator
 
@@ -42,11 +42,15 @@ def test_spark_publishes_what_the_kernel_finds(table: DataFrame, tmp_path: Path,
     )
     made = sparkanon.anonymize(table, policy, spark=table.sparkSession)
     assert made.data is not None
-    rows = with_key(table, resolve(policy, table.schema)).toPandas().sort_values(KEY)
-    values = rows[QUASI].to_numpy().T
-    z = (values - values.mean(axis=1, keepdims=True)) / values.std(axis=1, keepdims=True)
+    columns = resolve(policy, table.schema)
+    keyed = with_key(table, columns)
+    values = keyed.toPandas().sort_values(KEY)[QUASI].to_numpy().T
+    statistics = gather(keyed, columns, K, policy.nulls).statistics
+    present = np.zeros(values.shape[1], np.bool_)
+    records = [Column(q, Scale.NUMERIC, v, present) for q, v in zip(QUASI, values, strict=True)]
+    points = policy.method.space.fit(statistics).points(tuple(records))
     random = generator(read_seed(policy.seed).derive("masking"), "group", 0)
-    labels = GROUPINGS.build(key).group(Points.euclidean(z), K, random)
+    labels = GROUPINGS.build(key).group(points, K, random)
     means = np.array([np.bincount(labels, row) / np.bincount(labels) for row in values])
     expected = np.sort(means[:, labels].round(9), axis=1)
     found = np.sort(made.data.toPandas()[QUASI].to_numpy().T.round(9), axis=1)

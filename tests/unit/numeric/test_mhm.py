@@ -36,7 +36,7 @@ def test_nearest_point_next_by_hand() -> None:
     assert walk(Points.euclidean(np.array([[0.0, 3, 5, 6, 8]])), 2) == [2, 3, 4, 1, 0]
 
 
-@pytest.mark.parametrize(("n", "d"), [(1, 2), (2, 1), (300, 3), (1300, 4)])
+@pytest.mark.parametrize(("n", "d"), [(1, 2), (2, 1), (300, 3), (600, 4)])
 def test_tour_equals_brute_force(n: int, d: int) -> None:
     points = Points.euclidean(np.random.default_rng(n).normal(size=(d, n)))
     assert walk(points, n // 2) == brute_tour(points, n // 2)
@@ -44,10 +44,10 @@ def test_tour_equals_brute_force(n: int, d: int) -> None:
 
 def test_tour_equals_brute_force_with_ties() -> None:
     rng = np.random.default_rng(4)
-    grid = Points.euclidean(rng.integers(0, 4, size=(2, 1200)).astype(float))
+    grid = Points.euclidean(rng.integers(0, 4, size=(2, 500)).astype(float))
     assert walk(grid, 7) == brute_tour(grid, 7)
-    mixed = gower(rng, 1200)
-    assert walk(mixed, 1199) == brute_tour(mixed, 1199)
+    mixed = gower(rng, 500)
+    assert walk(mixed, 499) == brute_tour(mixed, 499)
 
 
 def test_ends_by_hand() -> None:
