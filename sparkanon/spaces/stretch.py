@@ -41,10 +41,10 @@ def best_alpha(plain: FittedEuclidean, span: Floats, classes: Classes) -> float:
     """The smallest of ALPHAS that is as good as the best, but for noise.
 
     The sample is cut into FOLDS. On each, the others are grouped (MDAV, as many groups as the
-    whole sample has at k), a logistic
-    regression learns the classes from the centroids and is asked about the records left out. One
-    alpha is worse than the best if it gets more records wrong than twice the square root of the
-    number on which the two differ: two standard errors of that difference.
+    whole sample has at k), a logistic regression learns the classes from the centroids and is
+    asked about the records left out. One alpha is worse than the best if it gets more records
+    wrong than twice the square root of the number on which the two differ: two standard errors
+    of that difference.
     """
     hits = {alpha: _right(plain, stretch(span, alpha), classes) for alpha in ALPHAS}
     best = max(ALPHAS, key=lambda alpha: (int(hits[alpha].sum()), -alpha))
