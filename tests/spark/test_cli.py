@@ -69,6 +69,7 @@ def run(folder: Path, *arguments: str, launcher: list[str] | None = None) -> Any
         "CLI_SEED": "s",
         "XDG_STATE_HOME": str(folder / "state"),
         "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_SUBMIT_OPTS": os.environ["SPARK_SUBMIT_OPTS"],
     }
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_"))}
     return subprocess.run(

@@ -134,6 +134,7 @@ def test_targets_without_classes_are_refused(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_breast_cancer_end_to_end(spark: Any, data_folder: Path, tmp_path: Path) -> None:
     path = data_folder / "breast_cancer_wisconsin.csv"
     if not path.exists():

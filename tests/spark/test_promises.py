@@ -148,7 +148,9 @@ def test_a_kernel_that_breaks_k_is_caught_on_the_staged_table(
 # 2. same data, policy and seed: same release
 
 
-@pytest.mark.parametrize("release", ["centroid", "permute", "hybrid"])
+@pytest.mark.parametrize(
+    "release", ["centroid", "permute", pytest.param("hybrid", marks=pytest.mark.slow)]
+)
 def test_the_same_release_for_any_layout_and_plan(
     spark: SparkSession, table: DataFrame, tmp_path: Path, release: str, small_blocks: None
 ) -> None:
