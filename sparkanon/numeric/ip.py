@@ -6,9 +6,9 @@ import numpy as np
 
 from sparkanon.numeric.around import join, outermost
 from sparkanon.numeric.centre import Ints, centre_of
-from sparkanon.numeric.distance import distances
+from sparkanon.numeric.grow import grow
 from sparkanon.numeric.index import Index, compact
-from sparkanon.numeric.jit import kernel, tight
+from sparkanon.numeric.jit import kernel
 from sparkanon.numeric.loose import spread
 from sparkanon.numeric.mdav import FRESH, buckets_of
 from sparkanon.numeric.nearest import Best, nearest
@@ -16,35 +16,6 @@ from sparkanon.numeric.peel import positions
 from sparkanon.numeric.records import Bools, Floats
 
 REACH = 8  # a group of k is grown from the REACH * k records nearest to its seed
-
-
-@tight
-def choose(
-    values: Floats, caps: Floats, capped: bool, near: Ints, k: int, lanes: Floats, away: Floats,
-    total: Floats,
-) -> None:  # fmt: skip
-    """Move the k records of `near` that a group grows to to its front; near[0] is its seed.
-
-    The next one is always that which costs least: the one with the least sum of distances to
-    the members so far, for a squared distance the one nearest to their centroid. `lanes`
-    (d, count), `away` and `total` (count,) are scratch. O(count k d).
-    """
-    d, count = len(caps), len(near)
-    for i in range(count):
-        total[i] = 0.0
-        for j in range(d):
-            lanes[j, i] = values[j, near[i]]
-    for m in range(1, k):
-        distances(lanes, caps, capped, values[:, near[m - 1]], count, away)
-        best = m
-        for i in range(m, count):
-            total[i] += away[i]
-            if total[i] < total[best] or (total[i] == total[best] and near[i] < near[best]):
-                best = i
-        near[m], near[best] = near[best], near[m]
-        total[m], total[best] = total[best], total[m]
-        for j in range(d):
-            lanes[j, m], lanes[j, best] = lanes[j, best], lanes[j, m]
 
 
 @kernel
@@ -77,7 +48,10 @@ def grown(index: Index, seeds: Ints, values: Floats, caps: Floats, capped: bool,
             near[a] = index.ids[best.at[a]]
             if near[a] == record:
                 near[0], near[a] = near[a], near[0]
-        choose(values, caps, capped, near[:count], k, lanes, away, total)
+        for j in range(d):
+            for a in range(count):
+                lanes[j, a] = values[j, near[a]]
+        grow(lanes[:, :count], caps, capped, near[:count], k, away, total)
         for m in range(k):
             labels[near[m]] = label
             join(index, buckets, where[near[m]], where, group, m)

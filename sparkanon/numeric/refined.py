@@ -17,8 +17,8 @@ from sparkanon.numeric.refine import LANES, dissolve, search
 
 WHOLE = 4096  # up to here the start is an exact MDAV, and patches are annealed
 PART = 32  # groups that are looked at together when neighbours are listed
-PARTS = 16  # the nearest parts hold nearly all near groups
-WANTED = 6  # neighbours of a group
+PARTS = 8  # the nearest parts hold nearly all near groups
+WANTED = 4  # neighbours of a group
 LARGE = 256  # no refinement of larger groups without centroids: a step costs O(k^2 d)
 MANY = 32  # neighbours of a group where there are few groups
 WORTH = 0.005  # of the cost: of a large block, no further pass after one that gains less
