@@ -10,9 +10,9 @@ import numpy as np
 from sparkanon.numeric.centre import Centre, Ints, centre, forget, make_centre, recount
 from sparkanon.numeric.index import Index, compact, fit_reach, furthest, make_index, take
 from sparkanon.numeric.jit import kernel, tight
-from sparkanon.numeric.leaves import split
 from sparkanon.numeric.nearest import Best, nearest
 from sparkanon.numeric.records import Bools, Floats
+from sparkanon.numeric.slabs import cut
 
 BUCKET = 64  # records
 PLAIN = 1024  # up to here boxes do not pay: one bucket
@@ -85,8 +85,8 @@ def rounds(
 def buckets_of(values: Floats, caps: Floats, capped: bool) -> Index:
     """Index over the records of `values` (d, n); one bucket where boxes do not pay."""
     n = values.shape[1]
-    spare = values.copy()
-    order, bounds = split(spare, caps, capped, n if n <= PLAIN else BUCKET, 1, 0)
+    order, bounds = cut(values, caps, capped, n if n <= PLAIN else BUCKET)
+    spare = np.ascontiguousarray(values[:, order])
     return make_index(spare, order, bounds, np.empty(0), np.empty(0, np.int64))
 
 
