@@ -21,7 +21,7 @@ from sparkanon.numeric.records import Bools, Floats
 from sparkanon.numeric.slabs import cut
 
 BUCKET = 64  # records
-SLACK = 4.0  # pass over buckets whose bound is more than 1 / SLACK of the best
+SLACK = 4.0  # pass over buckets whose bound, squared, is more than 1 / SLACK of the best
 REACH = 64  # a group of k is grown from its seed's 2k nearest, at most this many more than k
 FRESH = 0.9  # when fewer are left of those seen last, drop empty buckets
 
@@ -73,7 +73,7 @@ def layers(index: Index, seeds: Ints, caps: Reals, capped: bool, k: int) -> Ints
     n, d, width = len(seeds), index.values.shape[1], index.values.shape[2]
     where, point = positions(index, n), np.empty(d, np.float32)
     labels, label = np.full(n, -1, np.int32), 0
-    near = k + min(k, REACH)
+    near, slack = k + min(k, REACH), np.sqrt(SLACK) if capped else SLACK
     best = Best(np.empty(near, np.float32), np.empty(near, np.int32), np.empty(near, np.int32))
     lanes, away = np.empty((d, near), np.float32), np.empty(near, np.float32)
     total = np.empty(near, np.float32)
@@ -88,7 +88,7 @@ def layers(index: Index, seeds: Ints, caps: Reals, capped: bool, k: int) -> Ints
         seed = where[record]
         for j in range(d):
             point[j] = index.values[seed // width, j, seed % width]
-        nearest(index, buckets, caps, capped, SLACK, seed, point, best)
+        nearest(index, buckets, caps, capped, slack, seed, point, best)
         for a in range(near):
             if best.at[a] == seed:
                 best.at[0], best.at[a] = best.at[a], best.at[0]
