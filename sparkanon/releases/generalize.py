@@ -81,7 +81,7 @@ class Generalize:
         members = None
         word = None
         if column.scale is Scale.NOMINAL:
-            width = int(high.max(initial=0)) + 1
+            width = int(column.values.max(initial=0)) + 1
             pairs = np.unique(labels.astype(np.int64) * width + column.values.astype(np.int64))
             members = np.split(pairs % width, np.flatnonzero(np.diff(pairs // width)) + 1)
             tree = self.taxonomies.get(column.name)

@@ -43,6 +43,14 @@ def test_members_of_sets() -> None:
     assert [codes.tolist() for codes in found.members] == [[0, 2], [1], [0, 3]]
 
 
+def test_members_beside_a_group_with_nulls() -> None:
+    """Its codes may be above all that are told."""
+    found = spans(Scale.NOMINAL, [9, 0, 1, 0, 1, 1], [0, 1, 0, 0, 0, 0])
+    assert found.hidden.tolist() == [True, False, False]
+    assert found.members is not None
+    assert [codes.tolist() for codes in found.members][1:] == [[0, 1], [1]]
+
+
 @pytest.mark.parametrize(
     ("values", "word"),
     [
