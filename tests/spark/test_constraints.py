@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import sparkanon
 from sparkanon.engine import stage
+from sparkanon.engine.audit import sensitive
 from sparkanon.engine.constraints import Constraints
 from sparkanon.engine.mask import Masking
 from sparkanon.errors import InputError, PolicyError, VerificationError
@@ -158,3 +159,18 @@ def test_constraints_that_mean_nothing(
 ) -> None:
     with pytest.raises(PolicyError, match=told):
         release(people, constraints)
+
+
+def test_ranges_of_too_many_numbers_are_even_whatever_the_partitions(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sensitive, "MOST_VALUES", 50)
+    numbers = spark.range(8000).selectExpr("cast(id * id as double) as v")
+    found = [sensitive.sensitive(numbers.repartition(parts), "v") for parts in (1, 7)]
+    one, seven = found
+    assert one.coding.values == seven.coding.values
+    assert (one.counts == seven.counts).all()
+    assert len(one.coding.values) == 50
+    # 8 of 400 sampled numbers a range, and 20 values between two of those
+    assert abs(one.counts[:-1] - 160).max() < 120
+    assert abs(np.cumsum(one.counts[:-1]) - 160 * np.arange(1, 51)).max() < 120

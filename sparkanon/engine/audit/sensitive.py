@@ -25,6 +25,7 @@ Codes = npt.NDArray[np.int64]
 # A class then looks less diverse than it is, never more; t-closeness of numbers is exact up to
 # the width of a range.
 MOST_VALUES = 10_000
+FINER = 8  # distinct numbers looked at for each range: ranges hold about as many values each
 
 
 @dataclass(frozen=True)
@@ -117,14 +118,31 @@ def diversity_of(
 
 def _values(sizes: DataFrame, ordered: bool) -> pa.Array:
     """The distinct values, sorted; the most frequent ones of too many, or starts of ranges."""
-    frequent = sizes.filter("v is not null").orderBy(F.expr("n desc"), "v").limit(MOST_VALUES + 1)
-    found = frequent.select("v").toArrow().column("v").combine_chunks()
-    if len(found) > MOST_VALUES and ordered:
-        shares = ", ".join(map(repr, np.linspace(0, 1, MOST_VALUES).tolist()))
-        # of distinct values, as the distance is between ranks of values
-        edges = sizes.selectExpr(f"percentile_approx(v, array({shares}), 100000) as edges")
-        found = pa.array(sorted(set(edges.collect()[0]["edges"])), pa.float64())
-    found = found[:MOST_VALUES]
+    known = sizes.filter("v is not null")
+    if ordered:
+        return _starts(known)
+    frequent = known.orderBy(F.expr("n desc"), "v").limit(MOST_VALUES)
+    return _sorted(frequent)
+
+
+def _starts(known: DataFrame) -> pa.Array:
+    """All distinct numbers, or starts of ranges with about as many of them in each.
+
+    Of too many, those of least hash are a sample that no partitioning changes; how many numbers
+    lie between them is counted, as t-closeness is about the ranks of all.
+    """
+    found = _sorted(known.orderBy(F.expr("xxhash64(v)"), "v").limit(FINER * MOST_VALUES))
+    if len(found) <= MOST_VALUES:
+        return found
+    between = tally(known.selectExpr("v", "1L as n"), _Coding(found, ordered=True))
+    below = np.cumsum(between) - between
+    even = np.linspace(0, below[-1], MOST_VALUES, endpoint=False)
+    starts = np.minimum(np.searchsorted(below, even), len(found) - 1)
+    return found.take(pa.array(np.unique(starts)))
+
+
+def _sorted(values: DataFrame) -> pa.Array:
+    found = values.select("v").toArrow().column("v").combine_chunks()
     return found.take(pc.sort_indices(found))
 
 
