@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ from pyspark.sql import DataFrame
 from sparkanon.engine.audit.sensitive import Sensitive, diversity_of, sensitive
 from sparkanon.engine.names import RULED, quoted
 from sparkanon.errors import InputError, Problem, VerificationError
-from sparkanon.measures import Measure
+from sparkanon.measures import Measure, diversity
 from sparkanon.numeric import guard
 from sparkanon.policy import Policy
 
@@ -118,22 +117,16 @@ def impossible() -> InputError:
 def check(staged: DataFrame, made: Constraints, classes: Sequence[str]) -> list[Measure]:
     """Measure every rule on the staged table, with other code than made the groups, or refuse."""
     found, problems = list[Measure](), list[Problem]()
+    measured = dict[tuple[str, float], diversity.Diversity]()
     for rule, column in zip(made.rules, made.columns, strict=True):
-        diverse = diversity_of(staged, classes, column, rule.c)
-        value = float(getattr(diverse, rule.measure))
+        one = (rule.column, rule.c)
+        if one not in measured:
+            measured[one] = diversity_of(staged, classes, column, rule.c)
+        value = float(getattr(measured[one], rule.measure))
         found.append(Measure(rule.measure, value, rule.column))
         if rule.broken_by(value):
             text = f"{rule.measure} of '{rule.column}' is {value:.6g}, the limit {rule.limit:g}"
             problems.append(Problem("constraints", text))
     if problems:
         raise VerificationError(problems)
-    return found + _worst(found)
-
-
-def _worst(found: Sequence[Measure]) -> list[Measure]:
-    """For gates: of all columns that have a rule, if there is more than one measure of a kind."""
-    return [
-        Measure(name, reduce(max if name == "t_closeness" else min, values))
-        for name in _KINDS
-        if (values := [m.value for m in found if m.measure == name and m.value is not None])
-    ]
+    return found + diversity.worst(found)

@@ -5,9 +5,6 @@ from __future__ import annotations
 from sparkanon.engine.audit.pairs import Sides
 from sparkanon.engine.audit.sensitive import diversity_of, sensitive
 from sparkanon.measures import Measure, diversity
-from sparkanon.measures.base import ATTRIBUTES
-
-_WORST = {"t_closeness": max, "homogeneous": max}  # of all others the least is the worst
 
 
 def attribute_measures(sides: Sides, c: float) -> list[Measure]:
@@ -17,10 +14,4 @@ def attribute_measures(sides: Sides, c: float) -> list[Measure]:
         column = sensitive(sides.released, f"s{i}")
         diverse = diversity_of(sides.released, sides.released_cells, column, c)
         found += diversity.finish(diverse, name)
-    if not found:
-        return []
-    worst = []
-    for name in ATTRIBUTES:
-        values = [m.value for m in found if m.measure == name and m.value is not None]
-        worst.append(Measure(name, _WORST.get(name, min)(values)))
-    return worst + found
+    return diversity.worst(found) + found
