@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,7 +95,9 @@ def _released(held: Any, k: int, space: Any) -> tuple[pd.DataFrame, float | None
     release = anonymize(held, {"columns": columns | {TARGET: "target"}, "k": k, "method": method})
     if release.data is None:
         raise RuntimeError("nothing was published")
-    return release.data.toPandas(), release.manifest["fitted"].get("alpha")
+    with TemporaryDirectory() as folder:
+        release.data.write.parquet(f"{folder}/release")
+        return pd.read_parquet(f"{folder}/release"), release.manifest["fitted"].get("alpha")
 
 
 def _scores(one: DataSet, learned: pd.DataFrame, asked: pd.DataFrame) -> tuple[float, float]:
