@@ -10,7 +10,6 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
-from rich.table import Table
 
 from sparkanon.errors import Problem, SparkanonError
 
@@ -82,29 +81,29 @@ def show_release(
     colour = {"published": "green", "dry_run": "cyan"}.get(status, "red")
     title = {"dry_run": "dry run, nothing was published"}.get(status, status)
     out.print(f"\n[bold {colour}]{title}[/]  run {manifest['run_id']}")
-    grid = Table.grid(padding=(0, 2))
+    lines = list[tuple[str, str]]()
     total = {m["measure"]: m["value"] for m in manifest["measures"] if m["column"] is None}
     dropped = manifest["rows_in"] - manifest["rows_out"]
     rows = f"{manifest['rows_out']:,}" + (f" ({dropped:,} dropped for nulls)" if dropped else "")
-    grid.add_row("rows", rows)
-    grid.add_row(
-        "k",
-        f"{manifest['k']} asked, smallest class {manifest['min_class_size']:,} "
-        f"of {manifest['class_sizes']['classes']:,}",
-    )
-    grid.add_row("information loss", f"{total['il']:.2f} % of the variance")
+    lines.append(("rows", rows))
+    asked, least = manifest["k"], manifest["min_class_size"]
+    classes = manifest["class_sizes"]["classes"]
+    lines.append(("k", f"{asked} asked, smallest class {least:,} of {classes:,}"))
+    lines.append(("information loss", f"{total['il']:.2f} % of the variance"))
     worst = [m for m in manifest["measures"] if m["measure"] == "il" and m["column"] is not None]
     worst = sorted(worst, key=lambda m: -m["value"])[:3]
     if worst:
         parts = (f"{escape(m['column'])} {m['value']:.1f} %" for m in worst)
-        grid.add_row("most lost in", ", ".join(parts))
+        lines.append(("most lost in", ", ".join(parts)))
     for gate in manifest["gates"]:
         value = "not measured" if gate["value"] is None else f"{gate['value']:.6g}"
         verdict = "[green]passed[/]" if gate["passed"] else "[bold red]failed[/]"
-        grid.add_row(f"gate {gate['gate']}", f"{value} (limit {gate['limit']:g}) {verdict}")
-    grid.add_row("time", f"{sum(manifest['seconds'].values()):.1f} s")
+        lines.append((f"gate {gate['gate']}", f"{value} (limit {gate['limit']:g}) {verdict}"))
+    lines.append(("time", f"{sum(manifest['seconds'].values()):.1f} s"))
     if output and status == "published":
-        grid.add_row("release", f"[bold]{escape(output)}[/]")
+        lines.append(("release", f"[bold]{escape(output)}[/]"))
     if manifest_path:
-        grid.add_row("manifest", escape(manifest_path))
-    out.print(grid)
+        lines.append(("manifest", escape(manifest_path)))
+    width = max(len(name) for name, _ in lines)
+    for name, text in lines:  # not a table: that would cut off a long path
+        out.print(f"{name:<{width}}  {text}")
