@@ -32,6 +32,7 @@ class _Limits:
     weight: float  # records of the table that one sampled record stands for
     block_rows: float
     floor: float
+    share: float  # of the records that a cut leaves on its left
 
     def allows(self, smaller: int, sampled_all: bool) -> bool:
         enough = 1 if sampled_all else ENOUGH
@@ -39,7 +40,12 @@ class _Limits:
 
 
 def fit_tree(
-    sample: Sample, units: Mapping[str, float], rows: int, block_rows: int, floor: int
+    sample: Sample,
+    units: Mapping[str, float],
+    rows: int,
+    block_rows: int,
+    floor: int,
+    share: float = 0.5,
 ) -> Tree:
     """Cut the widest column near its median until every block holds about `block_rows`.
 
@@ -48,9 +54,10 @@ def fit_tree(
     units : how much of each column counts as one step; columns with 0 are never cut
     rows : records in the whole table
     floor : no block is expected to hold fewer records than this
+    share : where to cut instead of the median
     """
     n = len(sample.keys)
-    limits = _Limits(rows / max(n, 1), block_rows * SLACK, floor)
+    limits = _Limits(rows / max(n, 1), block_rows * SLACK, floor, share)
     return Tree(_grow(np.arange(n), sample, units, limits, hashed=0))
 
 
@@ -62,7 +69,7 @@ def _grow(
     sampled_all = limits.weight <= 1.0
     best: tuple[float, Cut, npt.NDArray[np.bool_]] | None = None
     for column in _widest_first(at, sample.records, units):
-        found = _cut(column, at, sample)
+        found = _cut(column, at, sample, limits.share)
         if found is None:
             continue
         cut, left = found
@@ -111,20 +118,22 @@ def _width(column: Column, at: Rows) -> float:
     return width if width > 0 or not null.any() or null.all() else 1e-300
 
 
-def _cut(column: Column, at: Rows, sample: Sample) -> tuple[Cut, npt.NDArray[np.bool_]] | None:
+def _cut(
+    column: Column, at: Rows, sample: Sample, share: float
+) -> tuple[Cut, npt.NDArray[np.bool_]] | None:
     null = column.null[at]
     if column.scale is Scale.NOMINAL:
-        return _among(column.name, column.values[at], null, sample.categories[column.name])
-    return _below(column.name, np.where(null, -np.inf, column.values[at]))
+        return _among(column.name, column.values[at], null, sample.categories[column.name], share)
+    return _below(column.name, np.where(null, -np.inf, column.values[at]), share)
 
 
-def _below(name: str, values: Floats) -> tuple[Cut, npt.NDArray[np.bool_]] | None:
-    """The cut nearest the median that does not part equal values."""
-    middle = np.partition(values, (len(values) - 1) // 2)[(len(values) - 1) // 2]
+def _below(name: str, values: Floats, share: float) -> tuple[Cut, npt.NDArray[np.bool_]] | None:
+    """The cut nearest to the share that does not part equal values."""
+    at = int((len(values) - 1) * share)
+    middle = np.partition(values, at)[at]
     smaller, larger = values[values < middle], values[values > middle]
-    half = len(values) / 2
-    below_middle = abs(len(smaller) - half)
-    above_middle = abs(len(larger) - half)
+    below_middle = abs(len(smaller) - len(values) * share)
+    above_middle = abs(len(larger) - len(values) * (1.0 - share))
     if len(smaller) and (below_middle <= above_middle or not len(larger)):
         low, high = float(smaller.max()), float(middle)
     elif len(larger):
@@ -139,9 +148,13 @@ def _below(name: str, values: Floats) -> tuple[Cut, npt.NDArray[np.bool_]] | Non
 
 
 def _among(
-    name: str, values: Floats, null: npt.NDArray[np.bool_], categories: Sequence[str]
+    name: str,
+    values: Floats,
+    null: npt.NDArray[np.bool_],
+    categories: Sequence[str],
+    share: float,
 ) -> tuple[Cut, npt.NDArray[np.bool_]] | None:
-    """The most frequent categories, as many as make about half of the records."""
+    """The most frequent categories, as many as make about this share of the records."""
     codes = np.where(null, 0, values + 1).astype(np.int64)
     counts = np.bincount(codes)
     order = np.lexsort((np.arange(len(counts)), -counts))
@@ -149,7 +162,7 @@ def _among(
     if len(order) < 2:
         return None
     filled = np.cumsum(counts[order])
-    take = 1 + int(np.argmin(np.abs(filled[:-1] - len(codes) / 2)))
+    take = 1 + int(np.argmin(np.abs(filled[:-1] - len(codes) * share)))
     chosen = order[:take]
     named = frozenset(None if code == 0 else categories[code - 1] for code in chosen)
     return Among(name, named), np.isin(codes, chosen)

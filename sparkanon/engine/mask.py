@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import traceback
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -16,14 +15,13 @@ import pyarrow.parquet as pq
 
 from sparkanon.engine.columns import Quasi
 from sparkanon.engine.constraints import Constraints
-from sparkanon.engine.names import BLOCK, GROUP, KEY, RULED
+from sparkanon.engine.names import BLOCK, GROUP, KEY, NEXT, RULED, START
 from sparkanon.engine.spans import span_cells
-from sparkanon.engine.workers import settles
-from sparkanon.errors import KernelError
-from sparkanon.groupings import Grouping
+from sparkanon.engine.workers import settles, told_by_place
+from sparkanon.groupings import Crossing, Grouping
 from sparkanon.measures import loss
-from sparkanon.numeric.guard import Guard
 from sparkanon.numeric.merge import merged
+from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Column, Floats, Labels, Records
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.releases import Generalized, NewValues, Release
@@ -32,6 +30,7 @@ from sparkanon.spaces import FittedSpace
 
 Batches = Iterator[pa.RecordBatch]
 Order = npt.NDArray[np.int64]
+_OWN = (KEY, BLOCK, NEXT, START)  # columns that end with the masking
 
 
 @dataclass(frozen=True)
@@ -44,6 +43,7 @@ class BlockFacts:
     pair: str = ""  # the same rows beside their originals, if they are to be compared
     errors: tuple[float, ...] = ()  # `measures.loss.local`
     keys: tuple[int, int] = (0, 0)  # of its rows, all xor-ed and all summed up
+    handed: tuple[tuple[int, str], ...] = ()  # to blocks of the second round, in these files
 
     def to_batch(self) -> pa.RecordBatch:
         return pa.RecordBatch.from_pydict({"facts": [json.dumps(asdict(self))]})
@@ -51,6 +51,10 @@ class BlockFacts:
     @classmethod
     def from_json(cls, text: str) -> BlockFacts:
         return cls(**json.loads(text))
+
+    @property
+    def done(self) -> bool:
+        return bool(self.file or self.handed)
 
 
 @dataclass(frozen=True)
@@ -78,30 +82,14 @@ class Masking:
     names: tuple[str, ...] = ()  # of the columns that come in, which Spark numbers
 
     @settles
+    @told_by_place
     def __call__(self, batches: Batches) -> Batches:
         """For `mapInArrow`: a partition holds whole blocks, usually one."""
-        failure: KernelError | None = None
-        try:
-            yield from self._blocks(batches)
-        except Exception as error:
-            # An exception's text may hold a cell; its type and place do not.
-            at = traceback.extract_tb(error.__traceback__)[-1]
-            failure = KernelError(f"{type(error).__name__} in {at.name}, line {at.lineno}")
-        if failure is not None:
-            raise failure
+        for block, table in whole_blocks(batches, self.names):
+            yield self.staged(table, block).to_batch()
 
-    def _blocks(self, batches: Batches) -> Batches:
-        rows = [batch for batch in batches if batch.num_rows]
-        if not rows:
-            return
-        table = pa.Table.from_batches(rows).rename_columns(list(self.names))
-        del rows
-        blocks = table.column(BLOCK).to_numpy()
-        for block in np.unique(blocks):
-            one = table.filter(pa.array(blocks == block)) if (blocks != block).any() else table
-            yield self._staged(one, int(block)).to_batch()
-
-    def _staged(self, table: pa.Table, block: int) -> BlockFacts:
+    def staged(self, table: pa.Table, block: int) -> BlockFacts:
+        """Mask a block and write it; no file if it is too small or too uniform."""
         if table.num_rows < self.floor:
             return BlockFacts(block, table.num_rows)
         found = self.mask(table, block)
@@ -130,7 +118,8 @@ class Masking:
         cells = {q.name: table.column(q.name).take(by_key).combine_chunks() for q in self.quasi}
         read = [q.read(cells[q.name]) for q in self.quasi]
         records: Records = tuple(column for column, _ in read)
-        labels = self._labels(records, self.constraints.guard(table, by_key), block)
+        points = self._points(records, table, by_key)
+        labels = merged(points, self._labels(points, table, by_key, block))
         if labels is None:
             return None
         random = generator(self.key, "release", block)
@@ -151,7 +140,7 @@ class Masking:
         arrays = {name: array.take(pa.array(shown)) for name, array in cells_out.items()}
         travelled = by_key[shown]
         for name in table.column_names:
-            if name not in arrays and name not in (KEY, BLOCK) and not name.startswith(RULED):
+            if name not in arrays and name not in _OWN and not name.startswith(RULED):
                 arrays[name] = table.column(name).take(pa.array(travelled))
         public = {name: arrays[name] for name in table.column_names if name in arrays}
         if self.keep_groups:
@@ -189,10 +178,37 @@ class Masking:
         cells = table.column(self.weight).take(order).combine_chunks().cast(pa.float64())
         return np.asarray(cells.to_numpy(zero_copy_only=False), np.float64)
 
-    def _labels(self, records: Records, guard: Guard, block: int) -> Labels | None:
-        points = replace(self.space.points(records), guard=guard)
-        labels = self.grouping.group(points, self.k, generator(self.key, "group", block))
-        return merged(points, labels)
+    def grouped(self, table: pa.Table, block: int) -> tuple[Order, Labels]:
+        """The rows of a block in the order of their keys, and the group of each."""
+        by_key = key_order(table)
+        columns = (table.column(q.name).take(by_key).combine_chunks() for q in self.quasi)
+        records = tuple(q.read(cells)[0] for q, cells in zip(self.quasi, columns, strict=True))
+        points = self._points(records, table, by_key)
+        return by_key, self._labels(points, table, by_key, block)
+
+    def _points(self, records: Records, table: pa.Table, order: Order) -> Points:
+        guard = self.constraints.guard(table, order)
+        return replace(self.space.points(records), guard=guard)
+
+    def _labels(self, points: Points, table: pa.Table, order: Order, block: int) -> Labels:
+        if START in table.column_names and isinstance(self.grouping, Crossing):
+            starts = table.column(START).to_numpy()[order]
+            labels = np.unique(starts, return_inverse=True)[1].astype(np.int32)
+            return self.grouping.go_on(points, self.k, labels)
+        return self.grouping.group(points, self.k, generator(self.key, "group", block))
+
+
+def whole_blocks(batches: Batches, names: Sequence[str]) -> Iterator[tuple[int, pa.Table]]:
+    """The blocks of a partition, columns by their own names."""
+    rows = [batch for batch in batches if batch.num_rows]
+    if not rows:
+        return
+    table = pa.Table.from_batches(rows).rename_columns(list(names))
+    del rows
+    blocks = table.column(BLOCK).to_numpy()
+    for block in np.unique(blocks):
+        one = table.filter(pa.array(blocks == block)) if (blocks != block).any() else table
+        yield int(block), one
 
 
 def key_order(table: pa.Table) -> Order:

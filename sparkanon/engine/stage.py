@@ -17,18 +17,21 @@ from sparkanon.engine.columns import Columns
 from sparkanon.engine.constraints import Constraints, constraints, impossible
 from sparkanon.engine.fit import Facts, draw_sample, fillings, usable
 from sparkanon.engine.guide import fit_space
+from sparkanon.engine.handover import HandOver, TakeOver, handed
 from sparkanon.engine.mask import BlockFacts, Masking, told
-from sparkanon.engine.names import BLOCK, DRAWN, GROUP, col
+from sparkanon.engine.names import BLOCK, DRAWN, GROUP, NEXT, col
 from sparkanon.engine.session import batches_by_rows
 from sparkanon.engine.verify import drawn_hashes
 from sparkanon.engine.warm import warm
 from sparkanon.errors import InputError, Problem
+from sparkanon.groupings import Crossing
 from sparkanon.numeric.records import Scale
 from sparkanon.policy import NullPolicy, Policy, Role
 from sparkanon.rng import Seed
 from sparkanon.spaces import FittedSpace
 
 Draws = Sequence[Sequence[str]] | None
+ASIDE = 0.3  # where the second tree cuts: a good way from the medians of the first
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class Cuttings:
     space: FittedSpace
     floor: int  # no block may hold fewer records
     constraints: Constraints
+    second: Tree | None = None  # other cuts, if groups are to go across the borders of the first
 
 
 def cut(keyed: DataFrame, facts: Facts, policy: Policy) -> Cuttings:
@@ -62,7 +66,11 @@ def cut(keyed: DataFrame, facts: Facts, policy: Policy) -> Cuttings:
         )
     space = fit_space(keyed, facts, policy)
     tree = fit_tree(sample, space.units, facts.rows, block_rows, floor)
-    return Cuttings(keyed, tree, space, floor, constraints(keyed, policy))
+    second = None
+    grouping = policy.method.grouping
+    if tree.blocks > 1 and isinstance(grouping, Crossing) and grouping.crosses:
+        second = fit_tree(sample, space.units, facts.rows, block_rows, floor, ASIDE)
+    return Cuttings(keyed, tree, space, floor, constraints(keyed, policy), second)
 
 
 @dataclass(frozen=True)
@@ -113,17 +121,21 @@ def stage(
         if tree.blocks == 1:
             masking = replace(masking, floor=0)
         blocks = _masked(cuttings, masking, draws)
-        small = frozenset(range(tree.blocks)) - {block.block for block in blocks if block.file}
+        small = frozenset(range(tree.blocks)) - {block.block for block in blocks if block.done}
         if small and tree.blocks == 1:
             raise impossible()
-        if not small:
+        if not small and cuttings.second is not None:
+            blocks = _taken_over(cuttings, cuttings.second, masking, blocks)
+        if all(block.file for block in blocks) and not small:
             if pairs is not None:
                 _move(work, pairs, {block.pair for block in blocks})
             _move(work, folder, {block.file for block in blocks})
             shutil.rmtree(work, ignore_errors=True)
             return Staged(tree.blocks, blocks)
         shutil.rmtree(work)
-        cuttings = replace(cuttings, tree=tree.without(small))
+        # too uniform for the constraints after the second round: one must do
+        second = cuttings.second if small else None
+        cuttings = replace(cuttings, tree=tree.without(small), second=second)
 
 
 def _masked(cuttings: Cuttings, masking: Masking, draws: Draws) -> list[BlockFacts]:
@@ -131,27 +143,48 @@ def _masked(cuttings: Cuttings, masking: Masking, draws: Draws) -> list[BlockFac
     extra += cuttings.constraints.extra
     numbers = {q.name: q.number for q in masking.quasi}
     nominal = {q.name for q in masking.quasi if q.scale is Scale.NOMINAL}
-    block = block_of(cuttings.tree, numbers, nominal).alias(BLOCK)
-    placed = cuttings.rows.selectExpr("*", *extra).select("*", block)
+    places = [block_of(cuttings.tree, numbers, nominal).alias(BLOCK)]
+    if cuttings.second is not None:
+        places.append(block_of(cuttings.second, numbers, nominal).alias(NEXT))
+    placed = cuttings.rows.selectExpr("*", *extra).select("*", *places)
     placed = placed.repartitionById(cuttings.tree.blocks, BLOCK)
     masking = replace(masking, names=tuple(placed.columns))
     # `mapInArrow` takes a dot in a name for the way into a struct
     plain = placed.toDF(*(f"c{i}" for i in range(len(placed.columns))))
-    with batches_by_rows(placed.sparkSession):
-        rows = plain.mapInArrow(masking, "facts string").collect()  # one row a block
-    return told(row["facts"] for row in rows)
+    return _facts(plain, masking if cuttings.second is None else HandOver(masking))
+
+
+def _taken_over(
+    cuttings: Cuttings, second: Tree, masking: Masking, blocks: Sequence[BlockFacts]
+) -> list[BlockFacts]:
+    """The second round: mask what the blocks of the first one have handed over."""
+    files = handed(blocks)
+    _check_shared(Path(masking.folder), set(files.column("file").to_pylist()))
+    named = cuttings.rows.sparkSession.createDataFrame(files)
+    named = named.repartitionById(second.blocks, "block")
+    return _facts(named, TakeOver(replace(masking, floor=0)))
+
+
+def _facts(rows: DataFrame, work: Masking | HandOver | TakeOver) -> list[BlockFacts]:
+    with batches_by_rows(rows.sparkSession):
+        found = rows.mapInArrow(work, "facts string").collect()  # one row a block
+    return told(row["facts"] for row in found)
 
 
 def _move(work: Path, folder: Path, names: set[str]) -> None:
     """Take what the successful tasks name; a lost one that still writes cannot reach the table."""
-    if names - {path.name for path in work.glob("part-*")}:
-        raise InputError(
-            Problem("output", "driver and executors do not see the same folder; use a shared one")
-        )
+    _check_shared(work, names)
     folder.mkdir()
     for name in names:
         (work / name).rename(folder / name)
     (folder / "_SUCCESS").touch()
+
+
+def _check_shared(work: Path, names: set[str]) -> None:
+    if names - {path.name for path in work.glob("part-*")}:
+        raise InputError(
+            Problem("output", "driver and executors do not see the same folder; use a shared one")
+        )
 
 
 def staged_schema(columns: Columns, draws: Draws) -> T.StructType:

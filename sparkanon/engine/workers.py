@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import traceback
 from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import ParamSpec, TypeVar
+
+from sparkanon.errors import KernelError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -25,3 +28,20 @@ def settles(work: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
         gc.freeze()
 
     return settled
+
+
+def told_by_place(work: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
+    """Any error as its type and place: its text may hold a cell."""
+
+    @wraps(work)
+    def told(*args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+        failure: KernelError | None = None
+        try:
+            yield from work(*args, **kwargs)
+        except Exception as error:
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            failure = KernelError(f"{type(error).__name__} in {at.name}, line {at.lineno}")
+        if failure is not None:
+            raise failure
+
+    return told

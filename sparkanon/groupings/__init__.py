@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sparkanon.groupings.base import Grouping
+from sparkanon.groupings.base import Crossing, Grouping
 from sparkanon.groupings.mdav import Mdav
 from sparkanon.groupings.plain import PLAIN
 from sparkanon.groupings.refined import Refined
@@ -10,4 +10,4 @@ from sparkanon.registry import Registry
 
 GROUPINGS: Registry[Grouping] = Registry("grouping", (*PLAIN, Refined))
 
-__all__ = ["GROUPINGS", "Grouping", "Mdav", "Refined"]
+__all__ = ["GROUPINGS", "Crossing", "Grouping", "Mdav", "Refined"]

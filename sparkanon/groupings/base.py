@@ -32,3 +32,17 @@ class Grouping(Protocol):
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
         """Label every record with its group, 0 to groups-1; needs n >= k >= 2."""
         ...
+
+
+@runtime_checkable
+class Crossing(Grouping, Protocol):
+    """Can go on where other blocks left off, so that no border of blocks is the last word."""
+
+    @property
+    def crosses(self) -> bool:
+        """Whether what it gains is worth a second pass over the records."""
+        ...
+
+    def go_on(self, points: Points, k: int, labels: Labels) -> Labels:
+        """Better groups than those of `labels`, which are whole but were made in other blocks."""
+        ...

@@ -10,7 +10,7 @@ import pytest
 
 from sparkanon.engine.mask import key_order
 from sparkanon.engine.names import KEY
-from sparkanon.groupings import GROUPINGS, Grouping
+from sparkanon.groupings import GROUPINGS, Crossing, Grouping, Mdav
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Floats, Labels
 
@@ -153,6 +153,35 @@ def test_shuffled_rows_without_ties_are_grouped_alike(
     again = grouped(grouping, rows_of(points, shuffled), 3)
     pairs = np.unique(np.column_stack([labels, again]), axis=0)
     assert len(pairs) == labels.max() + 1 == again.max() + 1
+
+
+@pytest.mark.parametrize("grouping", [g for g in GROUPINGS if hasattr(g, "go_on")], indirect=True)
+@pytest.mark.parametrize("data", [*DATA, "gower"])
+def test_going_on_keeps_the_contract_and_costs_no_more(grouping: Crossing, data: str) -> None:
+    for k, n in ((3, 200), (2, 5), (5, 9), (20, 400)):
+        points = gower(n) if data == "gower" else euclidean(data, n)
+        # groups of two blocks, whose borders were nobody's choice
+        half = n // 2
+        labels = np.zeros(n, np.int32)
+        if half >= k:
+            first, second = np.arange(half), np.arange(half, n)
+            labels[first] = grouped(Mdav(), rows_of(points, first), k)
+            labels[second] = grouped(Mdav(), rows_of(points, second), k) + labels.max() + 1
+        found = grouping.go_on(points, k, labels)
+        sizes = np.bincount(found)
+        assert found.shape == labels.shape
+        assert sizes.min() >= k
+        assert sizes.max() < 2 * k
+        assert (found == grouping.go_on(points, k, labels)).all()
+        if data in ("random", "collinear", "clustered", "many columns"):
+            assert cost(points, found) <= cost(points, labels) * (1 + 1e-12)
+
+
+def cost(points: Points, labels: Labels) -> float:
+    values, sizes = points.values, np.bincount(labels)
+    return sum(
+        float(((row - (np.bincount(labels, row) / sizes)[labels]) ** 2).sum()) for row in values
+    )
 
 
 def test_specs_say_what_they_are(grouping: Grouping) -> None:

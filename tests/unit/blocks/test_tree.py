@@ -40,6 +40,20 @@ def test_the_widest_column_is_cut_at_its_median() -> None:
     assert sizes(tree, sample).tolist() == [50, 50]
 
 
+def test_cuts_can_lie_aside_of_the_median() -> None:
+    names = [f"c{i}" for i in range(10)]
+    code = (np.arange(100) // 10).astype(float)
+    nominal = Column("n", Scale.NOMINAL, code, np.zeros(100, dtype=bool))
+    cases = (
+        Sample((numeric("w", np.arange(100.0)),), {}, keys_of(100)),
+        Sample((nominal,), {"n": names}, keys_of(100)),
+    )
+    for sample in cases:
+        units = {sample.records[0].name: 1.0}
+        tree = fit_tree(sample, units, 100, 60, 1, share=0.3)
+        assert sizes(tree, sample).tolist() == [30, 70]
+
+
 def test_units_decide_what_is_wide() -> None:
     sample = Sample(
         (numeric("a", np.arange(100.0)), numeric("b", np.arange(100.0) * 5)), {}, keys_of(100)
