@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
@@ -34,6 +35,31 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
     )
     yield session
     session.stop()
+
+
+Command = Callable[..., CompletedProcess[str]]
+
+
+@pytest.fixture
+def command(
+    spark: object, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Command:
+    """`sparkanon` in this process: a JVM of its own takes as long as a dozen other tests.
+
+    That JVM has a working folder of its own, so tables need absolute paths.
+    """
+    from sparkanon.cli.app import run
+
+    def call(folder: Path, *arguments: str) -> CompletedProcess[str]:
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("CLI_SEED", "s")
+        monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
+        capfd.readouterr()
+        code = run(list(arguments))
+        told = capfd.readouterr()
+        return CompletedProcess(arguments, code, told.out, told.err)
+
+    return call
 
 
 @pytest.fixture(scope="session")

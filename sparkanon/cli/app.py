@@ -275,10 +275,11 @@ def _terminated(number: int, _: Any) -> NoReturn:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command and end the process with the promised exit code."""
     signal.signal(signal.SIGTERM, _terminated)  # so that staging is removed then, too
-    sys.exit(_run(list(sys.argv[1:] if arguments is None else arguments)))
+    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
 
 
-def _run(arguments: list[str]) -> int:
+def run(arguments: list[str]) -> int:
+    """Run a command; its exit code."""
     _call.__init__()  # type: ignore[misc]
     # spark-submit puts a Python program's stderr on stdout, where the object must stand alone
     err.quiet = "--json" in arguments and "PYSPARK_GATEWAY_PORT" in os.environ

@@ -11,14 +11,13 @@ import time
 from pathlib import Path
 
 import psutil
+from pyspark.sql import DataFrame
 
 from sparkanon.engine.pipeline import anonymize
-from sparkanon.engine.sample_data import people
 from sparkanon.engine.session import get_session
 from sparkanon.groupings.refined import Refined
 
-folder = Path(sys.argv[1])
-Refined.block_rows = 1000  # many blocks, so that a kill hits some before and some after
+BLOCK_ROWS = 1000  # many blocks, so that a kill hits some before and some after
 COLUMNS = dict.fromkeys(("age", "income", "height_cm", "weight_kg"), "quasi_identifier")
 
 
@@ -34,8 +33,9 @@ def executors() -> list[psutil.Process]:
 class KillOne:
     """Watches the steps of a run and kills an executor once masking has begun."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
         self.killed = 0
+        self._folder = folder
         self._victim = executors()[0]
 
     def started(self, step: str) -> None:
@@ -46,13 +46,15 @@ class KillOne:
         pass
 
     def _kill(self) -> None:
-        while not any(folder.glob(".sparkanon-stormy-*/*/part-*")):  # the first block is done
+        while not any(self._folder.glob(".sparkanon-stormy-*/*/part-*")):  # a block is done
             time.sleep(0.01)
         self._victim.send_signal(signal.SIGKILL)
         self.killed += 1
 
 
-def run(name: str, watcher: KillOne | None = None) -> dict[str, object]:
+def run(
+    table: DataFrame, folder: Path, name: str, watcher: KillOne | None = None
+) -> dict[str, object]:
     policy = {
         "columns": COLUMNS | {"diagnosis": "sensitive"},
         "unlisted": "drop",
@@ -71,21 +73,23 @@ def run(name: str, watcher: KillOne | None = None) -> dict[str, object]:
     return {"rows": release.manifest["rows_out"], "hash": str(found["h"]), "blocks": blocks}
 
 
-(folder / "seed").write_text("calm or stormy")
-spark = get_session(
-    log=folder / "spark.log",
-    conf={
-        "spark.master": "local-cluster[2,1,1024]",
-        "spark.executor.memory": "1g",
-        "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.sql.shuffle.partitions": "4",
-        "spark.sql.adaptive.enabled": "true",
-    },
-)
-people(spark, 12_000, partitions=4).write.parquet(str(folder / "people"))
-table = spark.read.parquet(str(folder / "people"))
-calm = run("calm")
-storm = KillOne()
-stormy = run("stormy", storm)
-print(json.dumps({"calm": calm, "stormy": stormy, "killed": storm.killed}))
-spark.stop()
+def main(folder: Path) -> None:
+    Refined.block_rows = BLOCK_ROWS  # type: ignore[assignment, method-assign]
+    spark = get_session(
+        log=folder / "spark.log",
+        conf={
+            "spark.master": "local-cluster[2,1,1024]",
+            "spark.executor.memory": "1g",
+            "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            "spark.sql.shuffle.partitions": "4",
+            "spark.sql.adaptive.enabled": "true",
+        },
+    )
+    storm = KillOne(folder)
+    told = run(spark.read.parquet(str(folder / "people")), folder, "stormy", storm)
+    print(json.dumps(told | {"killed": storm.killed}))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

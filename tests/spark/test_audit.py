@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 import yaml
+from conftest import Command
 from pyspark.sql import functions as F
+from test_cli import run
 
 import sparkanon
 from sparkanon import GateError, InputError, PolicyError
@@ -593,20 +595,14 @@ def test_nothing_that_is_told_holds_a_cell(
     own["audit"] = {"take": "all", "table": {"path": str(tmp_path / "measures")}}
     sparkanon.anonymize(None, own, spark=spark)
     audit(None, None, own, spark=spark)
-    for run in (tmp_path / "runs").iterdir():
-        assert write_report(run).name == "report.html"
-        told_nothing(*(path.read_text() for path in run.iterdir()))
+    for made in (tmp_path / "runs").iterdir():
+        assert write_report(made).name == "report.html"
+        told_nothing(*(path.read_text() for path in made.iterdir()))
     told_nothing((tmp_path / "out" / "_sparkanon.json").read_text())
     told_nothing(*map(str, spark.read.parquet(str(tmp_path / "measures")).collect()))
 
 
-# --- the command, each call with a JVM of its own
-
-
-def command(folder: Path, *arguments: str) -> Any:
-    from test_cli import run
-
-    return run(folder, *arguments)
+# --- the command; the slow ones with a JVM of its own in each call
 
 
 AUDIT_KEYS = {"status", "run_id", "measures", "gates", "left_out", "report"}
@@ -641,9 +637,9 @@ def csv(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_commands_on_an_own_release(csv: Path) -> None:
-    made = command(csv, "anonymize", "policy.yaml", "--json")
+    made = run(csv, "anonymize", "policy.yaml", "--json")
     assert made.returncode == 0, made.stderr
-    done = command(csv, "audit", "policy.yaml", "--json", "--set", "gates.min_l_distinct=99")
+    done = run(csv, "audit", "policy.yaml", "--json", "--set", "gates.min_l_distinct=99")
     assert done.returncode == 3, done.stderr
     told = json.loads(done.stdout)
     assert told.keys() == AUDIT_KEYS | {"errors"}
@@ -656,14 +652,14 @@ def test_commands_on_an_own_release(csv: Path) -> None:
     assert "linking" in done.stderr  # the steps
     told_nothing(made.stdout, made.stderr, done.stdout, done.stderr)
     for run_id in (json.loads(made.stdout)["run_id"], told["run_id"]):
-        drawn = command(csv, "report", f"runs/{run_id}", "--json")
+        drawn = run(csv, "report", f"runs/{run_id}", "--json")
         assert drawn.returncode == 0, drawn.stderr
         assert (csv / json.loads(drawn.stdout)["report"]).read_text().startswith("<!")
     assert (csv / told["report"]).is_file()
 
 
-def test_commands_on_a_foreign_release(csv: Path) -> None:
-    pair = ("--original", "people.csv", "--release", "foreign.csv")
+def test_commands_on_a_foreign_release(csv: Path, command: Command) -> None:
+    pair = ("--original", str(csv / "people.csv"), "--release", str(csv / "foreign.csv"))
     done = command(csv, "audit", *pair, "--roles", "roles.yaml", "--key", "id")
     assert done.returncode == 0, done.stderr
     assert "passed" in done.stdout
@@ -682,7 +678,7 @@ def test_commands_on_a_foreign_release(csv: Path) -> None:
     ],
 )
 def test_commands_without_a_pair(csv: Path, arguments: tuple[str, ...], path: str) -> None:
-    done = command(csv, "audit", *arguments, "--json")
+    done = run(csv, "audit", *arguments, "--json")
     assert done.returncode == 2
     told = json.loads(done.stdout)
     assert told["status"] == "error"
@@ -692,7 +688,7 @@ def test_commands_without_a_pair(csv: Path, arguments: tuple[str, ...], path: st
 @pytest.mark.slow
 def test_commands_on_a_release_that_does_not_exist(csv: Path) -> None:
     pair = ("--original", "people.csv", "--release", "nowhere.csv")
-    done = command(csv, "audit", *pair, "--roles", "roles.yaml", "--json")
+    done = run(csv, "audit", *pair, "--roles", "roles.yaml", "--json")
     assert done.returncode == 2
     assert json.loads(done.stdout)["errors"] == [
         {"path": "--release", "message": "nowhere.csv does not exist"}
@@ -701,6 +697,6 @@ def test_commands_on_a_release_that_does_not_exist(csv: Path) -> None:
 
 @pytest.mark.slow
 def test_a_folder_without_a_report(csv: Path) -> None:
-    done = command(csv, "report", ".")
+    done = run(csv, "report", ".")
     assert done.returncode == 2
     assert "report.json: is missing" in done.stderr

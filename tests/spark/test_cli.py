@@ -1,4 +1,4 @@
-"""The real command in a process of its own: exit codes, and what stands on which stream."""
+"""The real command: exit codes, and what stands on which stream."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from conftest import Command
 
 from sparkanon.groupings import GROUPINGS
 from sparkanon.releases import RELEASES
@@ -134,10 +135,10 @@ def test_wrong_usage(folder: Path) -> None:
     assert only_json(done)["status"] == "error"
 
 
-# --- with Spark: each of these starts a JVM
+# --- with Spark: two in a process of their own, with a JVM
 
 
-def test_anonymize_publishes_and_then_a_gate_refuses(folder: Path) -> None:
+def test_anonymize_publishes(folder: Path) -> None:
     done = run(folder, "anonymize", "policy.yaml", "--json", "--set", "k=10")
     assert done.returncode == 0, done.stderr
     told = only_json(done)
@@ -159,29 +160,6 @@ def test_anonymize_publishes_and_then_a_gate_refuses(folder: Path) -> None:
     assert "name" not in next((folder / "out/release").glob("part-*")).read_text()
     told_nothing(folder, done)
 
-    before = {path: path.read_bytes() for path in (folder / "out/release").iterdir()}
-    done = run(folder, "anonymize", "policy.yaml", "--json", "--set", "gates.max_il=0.01")
-    assert done.returncode == 3
-    told = only_json(done)
-    assert told["status"] == "refused"
-    assert told.keys() == RELEASE_KEYS | {"errors"}
-    assert [error["path"] for error in told["errors"]] == ["gates.max_il"]
-    assert {path: path.read_bytes() for path in (folder / "out/release").iterdir()} == before
-    assert [path.name for path in (folder / "out").iterdir()] == ["release"]
-    told_nothing(folder, done)
-
-
-def test_bad_input_for_a_person(folder: Path) -> None:
-    types = "input.types='age INT, pay INT, name STRING'"
-    changes = ("--set", types, "--set", "input.path=damaged.csv")
-    done = run(folder, "anonymize", "policy.yaml", *changes)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert "input.path: 1 of 40 rows of damaged.csv do not fit" in done.stderr
-    assert not NOISE.search(done.stderr), done.stderr
-    assert not (folder / "out").exists()
-    told_nothing(folder, done)
-
 
 def test_spark_submit_and_dry_run(folder: Path) -> None:
     submit = Path(sys.executable).parent / "spark-submit"
@@ -197,3 +175,41 @@ def test_spark_submit_and_dry_run(folder: Path) -> None:
     assert not (folder / "runs").exists()
     assert not (folder / "out").exists() or not list((folder / "out").iterdir())
     assert SECRET not in done.stdout + done.stderr
+
+
+# --- with Spark, in this process
+
+
+def at(folder: Path, table: str = "people.csv") -> tuple[str, ...]:
+    places = f"input.path={folder / table}", f"output.path={folder / 'out/release'}"
+    return ("--set", places[0], "--set", places[1])
+
+
+def test_a_gate_refuses_and_the_old_release_stands(folder: Path, command: Command) -> None:
+    done = command(folder, "anonymize", "policy.yaml", *at(folder))
+    assert done.returncode == 0, done.stderr
+    assert f"{folder}/out/release" in done.stdout.replace("\n", "")
+    before = {path: path.read_bytes() for path in (folder / "out/release").iterdir()}
+    change = ("--set", "gates.max_il=0.01")
+    done = command(folder, "anonymize", "policy.yaml", "--json", *change, *at(folder))
+    assert done.returncode == 3
+    told = only_json(done)
+    assert told["status"] == "refused"
+    assert told.keys() == RELEASE_KEYS | {"errors"}
+    assert [error["path"] for error in told["errors"]] == ["gates.max_il"]
+    assert {path: path.read_bytes() for path in (folder / "out/release").iterdir()} == before
+    assert [path.name for path in (folder / "out").iterdir()] == ["release"]
+    told_nothing(folder, done)
+
+
+def test_bad_input_for_a_person(folder: Path, command: Command) -> None:
+    types = "input.types='age INT, pay INT, name STRING'"
+    changes = ("--set", types, *at(folder, "damaged.csv"))
+    done = command(folder, "anonymize", "policy.yaml", *changes)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "damaged.csv do not fit" in done.stderr
+    assert "input.path: 1 of 40 rows" in done.stderr
+    assert not NOISE.search(done.stderr), done.stderr
+    assert not (folder / "out").exists()
+    told_nothing(folder, done)
