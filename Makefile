@@ -30,7 +30,7 @@ demo: setup  ## make 100,000 people, anonymize them, print where release and rep
 	$(BIN)/sparkanon report "$$(ls -d demo/runs/*/ | tail -1)"
 
 test: setup lint  ## lint, type-check, test (under 12 minutes on 2 cores)
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-slow: setup  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow

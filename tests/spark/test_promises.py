@@ -46,6 +46,7 @@ def policy_for(tmp_path: Path, **changes: Any) -> dict[str, Any]:
         "columns": COLUMNS,
         "output": {"format": "parquet", "path": str(tmp_path / "release")},
         "k": 4,
+        "method": {"grouping": "mdav"},  # quick
         "unlisted": "drop",
         "runs": str(tmp_path / "runs"),
         "seed": {"file": _seed_file(tmp_path)},
@@ -154,7 +155,8 @@ def test_a_kernel_that_breaks_k_is_caught_on_the_staged_table(
 def test_the_same_release_for_any_layout_and_plan(
     spark: SparkSession, table: DataFrame, tmp_path: Path, release: str, small_blocks: None
 ) -> None:
-    policy = policy_for(tmp_path, method={"release": release})
+    grouping = "refined" if release == "centroid" else "mdav"
+    policy = policy_for(tmp_path, method={"grouping": grouping, "release": release})
     first = sparkanon.anonymize(table, policy)
     expected = rows_of(first.data)
     assert first.manifest["blocks"] > 4
@@ -175,7 +177,7 @@ def test_the_same_release_for_any_layout_and_plan(
 
 
 def test_another_seed_is_another_draw(table: DataFrame, tmp_path: Path) -> None:
-    policy = policy_for(tmp_path, method={"release": "permute"})
+    policy = policy_for(tmp_path, method={"grouping": "mdav", "release": "permute"})
     one = rows_of(sparkanon.anonymize(table, policy).data)
     _seed_file(tmp_path, "another seed")
     two = rows_of(sparkanon.anonymize(table, policy).data)
@@ -258,7 +260,7 @@ def test_a_crash_leaves_the_old_release(
 def test_running_twice_is_running_once(
     spark: SparkSession, table: DataFrame, tmp_path: Path, release: str
 ) -> None:
-    policy = policy_for(tmp_path, method={"release": release})
+    policy = policy_for(tmp_path, method={"grouping": "mdav", "release": release})
     once = rows_of(sparkanon.anonymize(table, policy).data)
     sparkanon.anonymize(table, policy)
     assert rows_of(spark.read.parquet(str(tmp_path / "release"))) == once
@@ -343,7 +345,7 @@ def test_large_trees_go_through_python_with_the_same_result(
     from sparkanon.engine import assign
 
     columns = COLUMNS | {"region": "quasi_identifier", "sex": "quasi_identifier"}
-    policy = policy_for(tmp_path, columns=columns, method={"space": "gower"})
+    policy = policy_for(tmp_path, columns=columns, method={"space": "gower", "grouping": "mdav"})
     in_sql = rows_of(sparkanon.anonymize(table, policy).data)
     monkeypatch.setattr(assign, "MOST_IN_SQL", 1)
     assert rows_of(sparkanon.anonymize(table, policy).data) == in_sql
