@@ -115,7 +115,7 @@ class Masking:
         sensitive ones s0, s1, ..., row by row. None if no grouping keeps the constraints.
         """
         by_key = key_order(table)
-        cells = {q.name: table.column(q.name).take(by_key).combine_chunks() for q in self.quasi}
+        cells = self._cells(table, by_key)
         read = [q.read(cells[q.name]) for q in self.quasi]
         records: Records = tuple(column for column, _ in read)
         points = self._points(records, table, by_key)
@@ -181,10 +181,13 @@ class Masking:
     def grouped(self, table: pa.Table, block: int) -> tuple[Order, Labels]:
         """The rows of a block in the order of their keys, and the group of each."""
         by_key = key_order(table)
-        columns = (table.column(q.name).take(by_key).combine_chunks() for q in self.quasi)
-        records = tuple(q.read(cells)[0] for q, cells in zip(self.quasi, columns, strict=True))
+        cells = self._cells(table, by_key)
+        records = tuple(q.read(cells[q.name])[0] for q in self.quasi)
         points = self._points(records, table, by_key)
         return by_key, self._labels(points, table, by_key, block)
+
+    def _cells(self, table: pa.Table, order: Order) -> dict[str, pa.Array]:
+        return {q.name: table.column(q.name).take(order).combine_chunks() for q in self.quasi}
 
     def _points(self, records: Records, table: pa.Table, order: Order) -> Points:
         guard = self.constraints.guard(table, order)
