@@ -11,10 +11,11 @@ measures    6 what it cost, what can still leak
 engine      the only place that knows Spark; `engine/pipeline.py` is the flow
 report      the HTML page about a run
 cli         the commands
+local       groups of an array in memory, without Spark
 numeric     shared number code, below the axes
 
-`anonymize(df, policy)` and `audit(original, released, policy)` are the ways in from Python;
-`sparkanon --help` from a terminal.
+`anonymize(df, policy)` and `audit(original, released, policy)` are the ways in from Python,
+`group(array, k)` and `microaggregate(array, k)` without Spark, `sparkanon --help` from a terminal.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sparkanon.errors import GateError, InputError, PolicyError, SparkanonError
+from sparkanon.local import group, microaggregate
 from sparkanon.policy import Policy, load_policy
 
 if TYPE_CHECKING:
@@ -38,7 +40,9 @@ __all__ = [
     "SparkanonError",
     "anonymize",
     "audit",
+    "group",
     "load_policy",
+    "microaggregate",
 ]
 
 

@@ -39,6 +39,12 @@ class _Limits:
         return smaller >= enough and smaller * self.weight >= self.floor
 
 
+def rows_of_a_block(wanted: int, k: int) -> tuple[int, int]:
+    """Most and fewest records of a block: it must hold many groups, whatever k is."""
+    most = max(wanted, 8 * k)
+    return most, max(most // 20, 4 * k)
+
+
 def fit_tree(
     sample: Sample,
     units: Mapping[str, float],

@@ -16,9 +16,8 @@ from sparkanon.errors import InputError, Problem
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.policy import Policy
 from sparkanon.spaces import Classes, FittedSpace
+from sparkanon.spaces.base import MOST_CLASSES, SAMPLE_ROWS, classes_problem
 
-MOST_CLASSES = 100
-SAMPLE_ROWS = 3_000
 _CLASS = "__sparkanon_class"
 
 
@@ -48,7 +47,9 @@ def class_moments(table: DataFrame, facts: Facts, target: str, k: int) -> Classe
     scores = _scores(facts.quasi, facts.statistics)
     found = labelled.selectExpr(_CLASS, *scores).groupBy(_CLASS).agg(*map(F.expr, sums))
     rows = sorted(found.limit(MOST_CLASSES + 1).collect(), key=lambda row: row[_CLASS])
-    _check(len(rows))
+    problem = classes_problem(len(rows))
+    if problem is not None:
+        raise InputError(Problem("method.space.target", problem))
     counts = np.array([row["n"] for row in rows], dtype=np.float64)
     means = np.array([[row[f"m{i}"] for i in range(d)] for row in rows])
     products = np.zeros((d, d))
@@ -76,12 +77,3 @@ def _scores(quasi: Sequence[Quasi], statistics: Sequence[ColumnStatistics]) -> l
         score = f"({q.number} - {s.steady_mean()!r}d) / {unit!r}d" if unit > 0 else "0d"
         found.append(f"coalesce({score}, 0d) as z{i}")
     return found
-
-
-def _check(classes: int) -> None:
-    if classes > MOST_CLASSES:
-        text = f"has more than {MOST_CLASSES} classes; choose a column with few values"
-        raise InputError(Problem("method.space.target", text))
-    if classes < 2:
-        text = f"has {'no class' if classes == 0 else 'one class'}; there is nothing to tell apart"
-        raise InputError(Problem("method.space.target", text))

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from sparkanon.blocks import Leaf, Tree, fit_tree
+from sparkanon.blocks import Leaf, Tree, fit_tree, rows_of_a_block
 from sparkanon.engine.assign import block_of
 from sparkanon.engine.columns import Columns
 from sparkanon.engine.constraints import Constraints, constraints, impossible
@@ -50,9 +50,7 @@ def cut(keyed: DataFrame, facts: Facts, policy: Policy) -> Cuttings:
     """Fit the block tree on a hash sample; drop or fill nulls as the policy says."""
     if policy.nulls is NullPolicy.DROP_ROW:
         keyed = keyed.filter(usable(facts.quasi))
-    # a block must hold many groups, whatever k is
-    block_rows = max(policy.method.grouping.block_rows, 8 * policy.k)
-    floor = max(block_rows // 20, 4 * policy.k)
+    block_rows, floor = rows_of_a_block(policy.method.grouping.block_rows, policy.k)
     blocks = 1 + facts.rows // block_rows
     imputes = policy.nulls is NullPolicy.IMPUTE
     if blocks == 1 and not imputes:

@@ -33,5 +33,9 @@ class Column:
     def with_values(self, values: Floats, null: Bools) -> Column:
         return replace(self, values=np.where(null, 0.0, values), null=null)
 
+    def rows(self, rows: npt.NDArray[np.int64]) -> Column:
+        """Some of the records, in this order."""
+        return replace(self, values=self.values[rows], null=self.null[rows])
+
 
 Records = tuple[Column, ...]

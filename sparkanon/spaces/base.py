@@ -14,6 +14,9 @@ from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Floats, Records, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
 
+MOST_CLASSES = 100
+SAMPLE_ROWS = 3_000  # about as many records does a guided space see
+
 
 @dataclass(frozen=True)
 class Classes:
@@ -82,6 +85,15 @@ class Space(Protocol):
     ) -> FittedSpace:
         """Fit on the statistics of the whole table."""
         ...
+
+
+def classes_problem(classes: int) -> str | None:
+    """Why so many classes can not guide a space, or None."""
+    if classes > MOST_CLASSES:
+        return f"has more than {MOST_CLASSES} classes; choose a column with few values"
+    if classes < 2:
+        return f"has {'no class' if classes == 0 else 'one class'}; there is nothing to tell apart"
+    return None
 
 
 def weight_problems(weights: Mapping[str, float], quasi: Sequence[str]) -> list[Problem]:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.mdav import mdav
-from sparkanon.numeric.records import Column, Floats
+from sparkanon.numeric.records import Floats
 from sparkanon.spaces.base import Classes
 from sparkanon.spaces.euclidean import FittedEuclidean
 
@@ -59,7 +59,7 @@ def _right(plain: FittedEuclidean, matrix: Floats, classes: Classes) -> int:
         learned = np.flatnonzero(~asked)
         if len(learned) < k or not asked.any():
             continue
-        records = tuple(_rows(column, learned) for column in classes.sample)
+        records = tuple(column.rows(learned) for column in classes.sample)
         points = plain.with_marks(records, product(matrix, list(scores[:, learned])))
         labels = mdav(*arrays(points), k)
         sizes = np.bincount(labels)
@@ -67,10 +67,6 @@ def _right(plain: FittedEuclidean, matrix: Floats, classes: Classes) -> int:
         told = _predicted(centres[:, labels].T, classes.codes[learned], scores[:, asked].T)
         right += int((told == classes.codes[asked]).sum())
     return right
-
-
-def _rows(column: Column, rows: Ints) -> Column:
-    return Column(column.name, column.scale, column.values[rows], column.null[rows])
 
 
 def _predicted(learned: Floats, codes: Ints, asked: Floats) -> Ints:
