@@ -24,12 +24,12 @@ BLOCK_ROWS = 87_000
 class Refined:
     """Groups from the outside in, or of another grouping, then steps that lower the cost.
 
-    Blocks of more than 4096 records get swaps, moves and dissolved groups between neighbours.
-    Smaller ones are annealed as well, in patches of 8 to 28 neighbouring groups, in turn with
-    the optimal groups along a path through all groups (MHM, SURVEY table 4): 4 sweeps. With high
-    effort they get up to 48 sweeps, and larger blocks 4. The work is counted in steps and
-    proportional to the number of records, never bounded by the clock, and the random numbers are
-    a fixed sequence: the same records give the same groups.
+    All blocks get swaps, moves and dissolved groups between neighbours. Those of up to 20,480
+    records are annealed as well, in patches of 8 to 28 neighbouring groups, in turn with the
+    optimal groups along a path through all groups (MHM, SURVEY table 4): 4 sweeps up to 5,120
+    records, fewer above, so that it takes about a second. With high effort blocks of up to 4096
+    records get up to 48 sweeps, and larger ones 4. The work is counted in steps, never bounded by
+    the clock, and the random numbers are a fixed sequence: the same records give the same groups.
 
     With high effort a table of several blocks is cut a second time, at other places, and the
     groups are refined there once more: of what the borders of blocks cost, that wins back more

@@ -9,7 +9,7 @@ from sparkanon.numeric.distance import distances
 from sparkanon.numeric.index import Index, box_nearest, compact, take, whole
 from sparkanon.numeric.jit import kernel, tight
 from sparkanon.numeric.mdav import FRESH
-from sparkanon.numeric.nearest import STRETCH, Best, least, nearest
+from sparkanon.numeric.nearest import STRETCH, Best, least, looked_at, nearest
 from sparkanon.numeric.peel import positions
 from sparkanon.numeric.records import Floats
 
@@ -35,14 +35,12 @@ def closest(
     bound, bound_bits, near, near_bits = index.bound, index.bound_bits, index.near, index.near_bits
     width, found = values.shape[2], -1
     box_nearest(index, buckets, caps, capped, point)
-    for stretch in range(-STRETCH, buckets, STRETCH):
-        low, high = stretch, min(stretch + STRETCH, buckets)
-        if stretch < 0:
-            low, high = home, home + 1
+    for turn in range(-2, (buckets + STRETCH - 1) // STRETCH):
+        low, high = looked_at(turn, home, buckets)
         if least(bound, bound_bits, low, high) > limit:
             continue
         for b in range(low, high):
-            if bound[b] > limit or held[b] == 0 or (b == home and stretch >= 0):
+            if bound[b] > limit or held[b] == 0 or (b == home and turn > -2):
                 continue
             count = whole(held[b])
             distances(values[block[b]], caps, capped, point, count, near)

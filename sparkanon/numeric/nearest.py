@@ -61,6 +61,20 @@ def least(values: Reals, bits: Reals, low: int, high: int) -> float:
 
 
 @tight
+def looked_at(turn: int, home: int, buckets: int) -> tuple[int, int]:
+    """The buckets (low, high) that a search looks at in this turn; turns go from -2.
+
+    The bucket `home` of the point comes first, then the stretch around it, because neighbours in
+    space were cut apart last, then all other stretches: the first visits set a low limit.
+    """
+    if turn == -2:
+        return home, home + 1
+    own = home // STRETCH
+    low = (own if turn == -1 else turn) * STRETCH
+    return low, low if turn == own else min(low + STRETCH, buckets)
+
+
+@tight
 def nearest(
     index: Index, buckets: int, caps: Reals, capped: bool, slack: float, seed: int,
     point: Reals, best: Best,
@@ -79,14 +93,12 @@ def nearest(
     box_nearest(index, buckets, caps, capped, point)
     home = index.bucket[seed // width]
     limit = np.inf
-    for stretch in range(-STRETCH, buckets, STRETCH):
-        low, high = stretch, min(stretch + STRETCH, buckets)
-        if stretch < 0:  # the bucket of the seed before all others
-            low, high = home, home + 1
+    for turn in range(-2, (buckets + STRETCH - 1) // STRETCH):
+        low, high = looked_at(turn, home, buckets)
         if least(bound, bound_bits, low, high) > limit:
             continue
         for b in range(low, high):
-            if bound[b] > limit or held[b] == 0 or (b == home and stretch >= 0):
+            if bound[b] > limit or held[b] == 0 or (b == home and turn > -2):
                 continue
             count = whole(held[b])
             distances(values[block[b]], caps, capped, point, count, near)

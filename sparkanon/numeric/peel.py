@@ -1,9 +1,9 @@
 """Groups of k from the outside in: the start of the refined grouping.
 
 Like MDAV, but the furthest record is the next one in a list sorted once (centroid-based fixed
-size, CBFS), and its neighbours are found in float32 with some slack. Of twice as many as it needs
-the group takes those that cost least, as importance partitioning does. A few per cent of MDAV's
-time, and less loss.
+size, CBFS), and its neighbours are found in float32 with some slack. Of four times as many as it
+needs the group takes those that cost least, as importance partitioning does. A few per cent of
+MDAV's time, and less loss.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from sparkanon.numeric.nearest import Best, nearest
 from sparkanon.numeric.records import Bools, Floats
 from sparkanon.numeric.slabs import cut
 
-BUCKET = 64  # records
-SLACK = 4.0  # pass over buckets whose bound, squared, is more than 1 / SLACK of the best
-REACH = 64  # a group of k is grown from its seed's 2k nearest, at most this many more than k
+BUCKET = 128  # records
+SLACK = 3.0  # pass over buckets whose bound, squared, is more than 1 / SLACK of the best
+REACH = 128  # a group of k is grown from its seed's 4k nearest, at most this many more than k
 FRESH = 0.9  # when fewer are left of those seen last, drop empty buckets
 
 
@@ -73,10 +73,10 @@ def layers(index: Index, seeds: Ints, caps: Reals, capped: bool, k: int) -> Ints
     n, d, width = len(seeds), index.values.shape[1], index.values.shape[2]
     where, point = positions(index, n), np.empty(d, np.float32)
     labels, label = np.full(n, -1, np.int32), 0
-    near, slack = k + min(k, REACH), np.sqrt(SLACK) if capped else SLACK
-    best = Best(np.empty(near, np.float32), np.empty(near, np.int32), np.empty(near, np.int32))
-    lanes, away = np.empty((d, near), np.float32), np.empty(near, np.float32)
-    total = np.empty(near, np.float32)
+    most, slack = min(k + min(3 * k, REACH), n), np.sqrt(SLACK) if capped else SLACK
+    heap = Best(np.empty(most, np.float32), np.empty(most, np.int32), np.empty(most, np.int32))
+    lanes, away = np.empty((d, most), np.float32), np.empty(most, np.float32)
+    total = np.empty(most, np.float32)
     left, seen, buckets = n, n, len(index.held)
     for record in seeds:
         if left < 2 * k:
@@ -85,7 +85,8 @@ def layers(index: Index, seeds: Ints, caps: Reals, capped: bool, k: int) -> Ints
             continue
         if left < FRESH * seen:
             buckets, seen = compact(index, buckets), left
-        seed = where[record]
+        seed, near = where[record], min(most, left)
+        best = Best(heap.near[:near], heap.at[:near], heap.ids[:near])
         for j in range(d):
             point[j] = index.values[seed // width, j, seed % width]
         nearest(index, buckets, caps, capped, slack, seed, point, best)
@@ -96,7 +97,7 @@ def layers(index: Index, seeds: Ints, caps: Reals, capped: bool, k: int) -> Ints
             bucket, slot = best.at[a] // width, best.at[a] % width
             for j in range(d):
                 lanes[j, a] = index.values[bucket, j, slot]
-        grow(lanes, caps, capped, best.at, k, away, total)
+        grow(lanes[:, :near], caps, capped, best.at, k, away, total)
         group = np.sort(best.at[:k])
         for a in range(k - 1, -1, -1):
             at = group[a]

@@ -24,6 +24,7 @@ MANY = 32  # neighbours of a group where there are few groups
 WORTH = 0.005  # of the cost: of a large block, no further pass after one that gains less
 SWEEPS = 4  # over the patches of a small block; of a large one with high effort
 MORE_SWEEPS = 48  # of a small block with high effort
+ANNEALED = 20_480  # records, in all sweeps together: a larger block than this has none
 # Groups of a patch, groups to the middle of the next one, and heat, in turns: what one size or
 # heat can not mend, another can. Every group is in about four patches of a sweep.
 TURNS = ((16, 4, 0.3), (28, 7, 0.3), (8, 2, 0.15))
@@ -40,7 +41,7 @@ def sweeps(n: int, high: bool) -> int:
     """How often the patches of a block of `n` records are annealed, by effort."""
     if n <= WHOLE:
         return MORE_SWEEPS if high else SWEEPS
-    return SWEEPS if high else 0
+    return SWEEPS if high else min(SWEEPS, ANNEALED // n)
 
 
 def listed(

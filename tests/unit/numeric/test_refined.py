@@ -84,8 +84,9 @@ def test_large_groups_are_split_and_others_stay() -> None:
 @pytest.mark.parametrize("space", SPACES)
 def test_high_effort_serves_large_blocks(space: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WHOLE", 1000)
-    assert (sweeps(1000, False), sweeps(1001, False), sweeps(1001, True)) == (4, 0, 4)
-    assert sweeps(1000, True) > sweeps(1000, False)
+    monkeypatch.setattr(module, "ANNEALED", 2500)
+    assert [sweeps(n, False) for n in (1000, 1001, 1250, 2500, 2501)] == [4, 2, 2, 1, 0]
+    assert (sweeps(1000, True), sweeps(2501, True)) == (48, 4)
     points, k = some_points(space, 3000), 5
     values, caps, capped, codes = arrays(points)
     start = module.own_start(values, caps, capped, codes, k)
