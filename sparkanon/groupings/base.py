@@ -22,12 +22,13 @@ class Grouping(Protocol):
     title: ClassVar[str]
     source: ClassVar[str]
     bounded: ClassVar[bool]
-    random: ClassVar[bool]
+
+    # a class variable will do where the parameters make no difference
+    @property
+    def random(self) -> bool: ...
 
     @property
-    def block_rows(self) -> int:
-        """A class variable will do where the parameters make no difference."""
-        ...
+    def block_rows(self) -> int: ...
 
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
         """Label every record with its group, 0 to groups-1; needs n >= k >= 2."""

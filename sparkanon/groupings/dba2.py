@@ -18,7 +18,7 @@ class Dba2:
     """DBA-1, then the costliest groups give their records to the nearest others if cost falls.
 
     As TFRP-2, but a group may grow without limit before those of 2k or more are cut by MDAV
-    (SURVEY 3.3). The order of the groups and of their records is that of TFRP-2.
+    (SURVEY 3.3). This gives the survey's figures to the last digit.
     """
 
     key: ClassVar[str] = "dba2"

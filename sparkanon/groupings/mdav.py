@@ -15,7 +15,12 @@ from sparkanon.registry import spec
 
 @spec
 class Mdav:
-    """Groups of k around the record furthest from the centre and the one furthest from that."""
+    """Groups of k around the record furthest from the centre and the one furthest from that.
+
+    As MDAV-generic of Domingo-Ferrer and Torra 2005: of the last 2k to 3k-1 records the k around
+    the one furthest from the centre are a group and the others another; fewer are one group. The
+    survey's wording leaves fewer than k over, which join the nearest group: none are left here.
+    """
 
     key: ClassVar[str] = "mdav"
     title: ClassVar[str] = "MDAV, exact, groups of fixed size"

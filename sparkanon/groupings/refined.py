@@ -30,6 +30,7 @@ class Refined:
     records, fewer above, so that it takes about a second. With high effort blocks of up to 4096
     records get up to 48 sweeps, and larger ones 4. The work is counted in steps, never bounded by
     the clock, and the random numbers are a fixed sequence: the same records give the same groups.
+    Groups of k > 1000 (256 with `gower`) stay as they start, and from k > 200 none is annealed.
 
     With high effort a table of several blocks is cut a second time, at other places, and the
     groups are refined there once more: of what the borders of blocks cost, that wins back more
@@ -38,9 +39,8 @@ class Refined:
 
     key: ClassVar[str] = "refined"
     title: ClassVar[str] = "fixed-size groups refined by swaps and moves between neighbours"
-    source: ClassVar[str] = "sparkanon; starts as CBFS (SURVEY table 3)"
+    source: ClassVar[str] = "sparkanon; starts as MDAV, large blocks as CBFS (SURVEY table 3)"
     bounded: ClassVar[bool] = True
-    random: ClassVar[bool] = False
 
     passes: Annotated[
         int, Field(ge=0, le=100, description="refinement passes over the block; 0: none")
@@ -56,6 +56,11 @@ class Refined:
     ] = None
 
     @property
+    def random(self) -> bool:
+        """Only if its start is."""
+        return self.start is not None and self.start.random
+
+    @property
     def crosses(self) -> bool:
         """Only with high effort, which takes much longer than a second pass over the records."""
         return self.effort == "high" and self.passes > 0
@@ -66,7 +71,7 @@ class Refined:
         return BLOCK_ROWS if self.start is None else min(BLOCK_ROWS, self.start.block_rows)
 
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
-        """Label every record with its group; random only if its start is."""
+        """Label every record with its group."""
         values, caps, capped, codes = arrays(points)
         if self.start is None:
             labels = own_start(values, caps, capped, codes, k)

@@ -15,11 +15,13 @@ from sparkanon.registry import spec
 
 @spec
 class Tfrp:
-    """Groups of k around the record furthest from one of two extreme records, in turn.
+    """Groups of k around the record furthest from one of two fixed points, in turn.
 
-    The survey calls the reference points extreme points of the data (3.5). Taken are the records
-    nearest to the corner of all least values and to the corner of all largest values, the first
-    of them first. Fewer than k leftovers go one by one to the nearest group.
+    The survey calls the reference points extreme points of the data (3.5). Taken are the points
+    whose coordinates are all the least, and all the largest, of all z-scores, the first of them
+    first: this gives its figures to the last digit. For a capped distance (`gower`) they are the
+    records nearest to the corner of all least and of all largest values. Fewer than k leftovers
+    go one by one to the nearest group.
     """
 
     key: ClassVar[str] = "tfrp"

@@ -17,9 +17,9 @@ from sparkanon.registry import spec
 class Tfrp2:
     """TFRP-1, then the costliest groups give their records to the nearest others if cost falls.
 
-    The records of a group leave one by one, the outermost first, each to the group that is then
-    nearest and holds fewer than 4k-1. Groups that end up with 2k or more are cut by MDAV; the
-    survey (3.5) leaves the fixed-size method open.
+    The records of a group go to the groups that are nearest before any of them has moved and
+    hold fewer than 4k-1; the outermost choose first. Groups that end up with 2k or more are cut
+    by MDAV; the survey (3.5) leaves the fixed-size method open.
     """
 
     key: ClassVar[str] = "tfrp2"

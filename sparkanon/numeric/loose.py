@@ -73,11 +73,14 @@ def away_from_all(loose: Loose, capped: bool, i: int, point: Floats) -> None:
 
 
 @tight
-def nearest_group(loose: Loose, most: int) -> int:
-    """The group of least `away` among those with records but fewer than `most`, or -1."""
+def nearest_group(loose: Loose, coming: Ints, most: int) -> int:
+    """The group of least `away` among those with records but fewer than `most`, or -1.
+
+    `coming` (groups,) are how many more records are on their way to each.
+    """
     size, away, best = loose.size, loose.away, -1
     for g in range(len(size)):
-        if 0 < size[g] < most and (best < 0 or away[g] < away[best]):
+        if 0 < size[g] < most - coming[g] and (best < 0 or away[g] < away[best]):
             best = g
     return best
 
@@ -126,22 +129,43 @@ def spread(values: Floats, caps: Floats, capped: bool, labels: Ints, k: int) -> 
     if labels.min() >= 0:
         return labels
     loose, point = make_loose(values, caps, capped, labels), np.empty(len(caps))
+    none = np.zeros(len(loose.size), np.int32)
     for i in range(len(labels)):
         if labels[i] < 0:
             away_from_all(loose, capped, i, point)
-            put(loose, capped, i, nearest_group(loose, 2 * k - 1))
+            put(loose, capped, i, nearest_group(loose, none, 2 * k - 1))
     return loose.labels
 
 
 @kernel
-def dissolved(loose: Loose, capped: bool, g: int, most: int) -> bool:
+def targets(loose: Loose, capped: bool, members: Ints, most: int, coming: Ints, to: Ints) -> bool:
+    """Where each of `members`, who are in no group, would go; False if there is no room for all.
+
+    To the nearest groups as they stand before anybody moves (SURVEY 3.5, steps 3 and 4). `coming`
+    (groups,) is all 0 before and after. O(count groups d), capped O(count n d).
+    """
+    point, found = np.empty(len(loose.caps)), 0
+    while found < len(members):
+        away_from_all(loose, capped, members[found], point)
+        to[found] = nearest_group(loose, coming, most)
+        if to[found] < 0:
+            break
+        coming[to[found]] += 1
+        found += 1
+    for m in range(found):
+        coming[to[m]] = 0
+    return found == len(members)
+
+
+@kernel
+def dissolved(loose: Loose, capped: bool, g: int, most: int, coming: Ints) -> bool:
     """Send the records of `g` to the nearest other groups, if that lowers the cost.
 
-    One after the other, the outermost first; groups of `most` records take no more. All come
-    back when they have spent the cost of `g`. O(size groups d), capped O(size n d).
+    The outermost choose first; groups of `most` records take no more. All come back when they
+    have spent the cost of `g`. O(size groups d), capped O(size n d).
     """
-    d, count = len(loose.caps), loose.size[g]
-    members, off = np.empty(count, np.int32), np.empty(count)
+    count = loose.size[g]
+    members, off, to = np.empty(count, np.int32), np.empty(count), np.empty(count, np.int32)
     i = loose.first[g]
     for m in range(count):
         members[m], off[m] = i, away_from(loose, capped, i, g)
@@ -149,26 +173,20 @@ def dissolved(loose: Loose, capped: bool, g: int, most: int) -> bool:
     members = members[np.argsort(-off, kind="mergesort")]
     loose.labels[members] = -1
     loose.size[g], loose.first[g] = 0, -1
-    centres, costs, point = np.empty((count, d)), np.empty(count), np.empty(d)
+    centres, costs = np.empty((count, len(loose.caps))), np.empty(count)
     spent, budget, sent = 0.0, loose.cost[g] * (1.0 - SURE), 0
-    while sent < count:
-        away_from_all(loose, capped, members[sent], point)
-        to = nearest_group(loose, most)
-        if to < 0:
-            break
-        costs[sent], centres[sent] = loose.cost[to], loose.centre[:, to]
-        spent += put(loose, capped, members[sent], to)
-        sent += 1
-        if not spent < budget:
-            break
+    if targets(loose, capped, members, most, coming, to):
+        while sent < count and spent < budget:
+            costs[sent], centres[sent] = loose.cost[to[sent]], loose.centre[:, to[sent]]
+            spent += put(loose, capped, members[sent], to[sent])
+            sent += 1
     if sent == count and spent < budget:
         loose.cost[g] = 0.0
         return True
     for m in range(sent - 1, -1, -1):
-        to = loose.labels[members[m]]
-        loose.first[to] = loose.after[members[m]]
-        loose.size[to] -= 1
-        loose.cost[to], loose.centre[:, to] = costs[m], centres[m]
+        loose.first[to[m]] = loose.after[members[m]]
+        loose.size[to[m]] -= 1
+        loose.cost[to[m]], loose.centre[:, to[m]] = costs[m], centres[m]
     for i in members:
         loose.labels[i], loose.after[i], loose.first[g] = g, loose.first[g], i
     loose.size[g] = count
@@ -182,8 +200,9 @@ def dissolve(values: Floats, caps: Floats, capped: bool, labels: Ints, most: int
     O(n groups d), capped O(n^2 d).
     """
     loose = make_loose(values, caps, capped, labels)
+    coming = np.zeros(len(loose.size), np.int32)
     for g in np.argsort(-loose.cost, kind="mergesort"):
-        dissolved(loose, capped, g, most)
+        dissolved(loose, capped, g, most, coming)
     return loose.labels
 
 

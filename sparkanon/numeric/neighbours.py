@@ -46,7 +46,8 @@ def list_part(
             distances(values[o], caps, capped, point, width, near)
             if o == b:
                 near[slot] = np.inf
-            keep_least(near, bits, width, bounds[o], best[slot], lists[g])
+            # what fills a part up to its width is nobody, though not infinitely far if capped
+            keep_least(near, bits, bounds[o + 1] - bounds[o], bounds[o], best[slot], lists[g])
 
 
 @kernel

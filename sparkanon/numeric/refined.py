@@ -20,6 +20,7 @@ PART = 32  # groups that are looked at together when neighbours are listed
 PARTS = 8  # the nearest parts hold nearly all near groups
 WANTED = 4  # neighbours of a group
 LARGE = 256  # no refinement of larger groups without centroids: a step costs O(k^2 d)
+LARGEST = 1000  # nor of these with them: scratch is O(k^2), and so large groups have little to win
 MANY = 32  # neighbours of a group where there are few groups
 WORTH = 0.005  # of the cost: of a large block, no further pass after one that gains less
 SWEEPS = 4  # over the patches of a small block; of a large one with high effort
@@ -111,7 +112,7 @@ def refined(
     search again; stops when annealing has gained nothing in any way. O(n k d) a sweep, with large
     constants.
     """
-    if passes == 0 or labels.max() == 0 or (capped and k > LARGE):
+    if passes == 0 or labels.max() == 0 or k > (LARGE if capped else LARGEST):
         return labels
     labels, idle = refine(values, caps, capped, k, labels, passes), 0
     for turn in range(sweeps):

@@ -80,12 +80,13 @@ def synthetic(
     Parameters
     ----------
     values, null : (d, n) cells and whether they are null
-    hidden : (d, n) where a null is published; in each group as many as there are nulls
+    hidden : (d, n) where a null is published; in each group at least as many as there are nulls
     order, starts : records by group, and where each group begins (and the last one ends)
     normals : (d, n) standard normal draws
 
     Where a column of a group has nulls, its new deviations are centred and scaled over the cells
-    that are shown: mean and variance are those of its values, covariances only nearly so.
+    that are shown: mean and variance are those of its values, covariances only nearly so. Only
+    two values with the same mean and variance would be those of the group: they become the mean.
     O(n d^2) time, O(m d) memory besides the result.
     """
     d = len(values)
@@ -137,7 +138,7 @@ def synthetic(
                         row[i] -= mean
                         size += row[i] * row[i]
                 for i in range(m):
-                    row[i] *= math.sqrt(target / max(size, 1e-300)) if shown > 1 else 0.0
+                    row[i] *= math.sqrt(target / max(size, 1e-300)) if shown > 2 else 0.0
             for i in range(m):
                 made[j, order[begin + i]] = centre[j] + unit[j] * shrink * row[i]
     return made

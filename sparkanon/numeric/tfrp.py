@@ -6,9 +6,25 @@ import numpy as np
 
 from sparkanon.numeric.around import around, outermost
 from sparkanon.numeric.centre import Ints
+from sparkanon.numeric.distance import distances
 from sparkanon.numeric.loose import second_phase, spread
 from sparkanon.numeric.mdav import buckets_of
 from sparkanon.numeric.records import Bools, Floats
+
+
+def references(values: Floats, caps: Floats, capped: bool) -> tuple[Floats, Floats]:
+    """The two fixed points: all coordinates the least, or the largest, of all numbers there are.
+
+    Of capped coordinates each has a scale of its own, and such points would be as far as can be
+    from everybody: there they are the records nearest to the corners of all records.
+    """
+    if not capped:
+        return np.full(len(values), values.min()), np.full(len(values), values.max())
+    near, found = np.empty(values.shape[1]), []
+    for corner in (values.min(axis=1), values.max(axis=1)):
+        distances(values, caps, capped, corner, len(near), near)
+        found.append(values[:, near.argmin()].copy())
+    return found[0], found[1]
 
 
 def tfrp(values: Floats, caps: Floats, capped: bool, k: int) -> Ints:
@@ -20,9 +36,8 @@ def tfrp(values: Floats, caps: Floats, capped: bool, k: int) -> Ints:
     if n < 2 * k:
         return np.zeros(n, np.int32)
     seeds = np.empty((2, n), np.int32)
-    for side, corner in enumerate((values.min(axis=1), values.max(axis=1))):
-        extreme = outermost(values, caps, capped, corner)[-1]
-        seeds[side] = outermost(values, caps, capped, values[:, extreme].copy())
+    for side, reference in enumerate(references(values, caps, capped)):
+        seeds[side] = outermost(values, caps, capped, reference)
     labels = around(buckets_of(values, caps, capped), seeds, values, caps, capped, k, 0.0)
     return spread(values, caps, capped, labels, k)
 

@@ -44,6 +44,12 @@ class Generalized:
 Published = NewValues | TakenFrom | Generalized
 
 
+def mostly_null(null: Bools, labels: Labels, groups: int) -> Bools:
+    """In which groups at least half of the records are null."""
+    sizes = np.bincount(labels, minlength=groups)
+    return np.asarray(2 * np.bincount(labels[null], minlength=groups) >= sizes)
+
+
 @runtime_checkable
 class Release(Protocol):
     """Values for each group. `draws` tells how k is verified on the staged table.

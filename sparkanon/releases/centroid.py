@@ -11,10 +11,13 @@ import numpy.typing as npt
 from sparkanon.errors import Problem
 from sparkanon.numeric.records import Column, Floats, Labels, Records, Scale
 from sparkanon.registry import spec
-from sparkanon.releases.base import NewValues, Published
+from sparkanon.releases.base import NewValues, Published, mostly_null
 
 # Sums of weights that differ by less are the same: they were added up in another order.
 ROUNDING = 1e-9
+# Times the weight of all others of the group: more would tell too much about one record (the
+# dominance rule of tables of magnitudes, Hundepool et al. 2012, section 4.2.1).
+DOMINANT = 9.0
 
 
 @spec
@@ -25,7 +28,9 @@ class Centroid:
     is that of the values present. Ties between categories go to the first in sorted order.
 
     With weights, every record counts by its own: weighted mean, lower median and mode, and null
-    where nulls have at least half of the weight. A group whose weights are all 0 has equal ones.
+    where nulls have at least half of the weight. So that no centre is one person's record, none
+    has more than nine tenths of its group's weight, all count alike where the others have none,
+    and the centre is null where only one record has a value.
     """
 
     key: ClassVar[str] = "centroid"
@@ -61,10 +66,7 @@ def _centre_of(column: Column, labels: Labels, groups: int) -> NewValues:
     if not column.null.any():
         centre = _CENTRES[column.scale](column.values, labels, groups)
         return NewValues(centre[labels], column.null)
-    present = ~column.null
-    sizes = np.bincount(labels, minlength=groups)
-    filled = np.bincount(labels[present], minlength=groups)
-    is_null = 2 * filled <= sizes
+    present, is_null = ~column.null, mostly_null(column.null, labels, groups)
     centre = _CENTRES[column.scale](column.values[present], labels[present], groups)
     return NewValues(np.where(is_null, 0.0, centre)[labels], is_null[labels])
 
@@ -75,6 +77,8 @@ def _weighted_centre_of(column: Column, labels: Labels, groups: int, shares: Flo
     total = np.bincount(labels, weights=shares, minlength=groups)
     filled = np.bincount(of, weights=heavy, minlength=groups)
     is_null = 2 * filled <= total * (1 + ROUNDING)
+    sizes = np.bincount(labels, minlength=groups)
+    is_null |= (np.bincount(of[heavy > 0], minlength=groups) < 2) & (sizes > 1)
     if not column.null.any():
         is_null[:] = False
     centre = _WEIGHTED[column.scale](values, of, groups, heavy)
@@ -82,11 +86,17 @@ def _weighted_centre_of(column: Column, labels: Labels, groups: int, shares: Flo
 
 
 def within(weights: Floats, labels: Labels, groups: int) -> Floats:
-    """Weights as shares of the largest of their group; 1 for all where that is 0."""
+    """Weights as shares of the largest of their group, which is cut where it dominates.
+
+    1 for all where the others have none.
+    """
     largest = np.zeros(groups)
     np.maximum.at(largest, labels, weights)
     of = largest[labels]
-    return np.divide(weights, of, out=np.ones(len(weights)), where=of > 0)
+    shares = np.divide(weights, of, out=np.zeros(len(weights)), where=of > 0)
+    others = np.bincount(labels, weights=shares, minlength=groups) - 1.0
+    alone = others <= ROUNDING
+    return np.where(alone[labels], 1.0, np.minimum(shares, DOMINANT * others[labels]))
 
 
 def mean(values: Floats, labels: Labels, groups: int) -> Floats:

@@ -12,7 +12,7 @@ from sparkanon.numeric.members import members
 from sparkanon.numeric.records import Floats, Labels, Records, Scale
 from sparkanon.numeric.synthetic import synthetic
 from sparkanon.registry import spec
-from sparkanon.releases.base import NewValues, Published
+from sparkanon.releases.base import NewValues, Published, mostly_null
 from sparkanon.releases.permute import permutation_within
 
 
@@ -27,6 +27,8 @@ class Hybrid:
 
     The pattern of nulls of a record goes to another record of its group, whole; mean and
     variance of a column are over its values, covariances with a column that has nulls are near.
+    Where at least half of a group is null in a column all of it is, as in `centroid`, and where
+    it has nulls and only two values both become their mean: otherwise they would be published.
     """
 
     key: ClassVar[str] = "hybrid"
@@ -56,6 +58,8 @@ class Hybrid:
         hidden = null
         if null.any():
             hidden = np.ascontiguousarray(null[:, permutation_within(labels, rng)])
+            groups = int(labels.max()) + 1
+            hidden |= np.stack([mostly_null(column, labels, groups)[labels] for column in null])
         starts, order = members(labels)
         made = synthetic(values, null, hidden, order, starts, rng.standard_normal(values.shape))
         return tuple(NewValues(*pair) for pair in zip(made, hidden, strict=True))

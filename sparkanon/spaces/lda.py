@@ -23,6 +23,9 @@ SINGULAR = 1e-6
 # ... and this share of the diagonal is mixed in, and no within-class variance is below FLOOR.
 SHRINK = 1e-3
 FLOOR = 1e-6
+# Class means that differ by less than a hundred-thousandth of the spread within classes do not
+# differ: what sums taken in another order leave must not become a direction.
+EQUAL = 1e-10
 
 
 @spec
@@ -46,7 +49,7 @@ class Lda:
     scales: ClassVar[frozenset[Scale]] = frozenset({Scale.NUMERIC, Scale.ORDINAL})
 
     target: str = Field(min_length=1, description="Column whose classes must stay apart.")
-    alpha: Annotated[float, Field(ge=1, le=1e6)] | Literal["search"] = Field(
+    alpha: Annotated[float, Field(ge=1, le=1000)] | Literal["search"] = Field(
         "search", description="How much the discriminants count, or the best of 1, 2, 4, ..., 64."
     )
     shrinkage: Annotated[float, Field(ge=0, le=1)] = Field(
@@ -108,7 +111,7 @@ def projection(classes: Classes, shrinkage: float) -> Floats:
     inner = np.ix_(counts, counts)
     root = inverse_root(classes.within[inner], shrinkage)
     sizes, vectors = np.linalg.eigh(root @ between[inner] @ root)
-    kept = sizes > max(float(sizes[-1]), 0.0) * 1e-9
+    kept = sizes > max(float(sizes[-1]) * 1e-9, EQUAL)
     most = min(len(shares) - 1, int(kept.sum()))
     if most == 0:
         return np.zeros((d, d))

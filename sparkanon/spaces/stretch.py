@@ -17,12 +17,12 @@ Ints = npt.NDArray[np.int64]
 
 ALPHAS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 FOLDS = 3
-GRID = 6  # decimals of the matrix, so that sums taken in another order do not change a release
+GRID = 6  # decimals of the projection, so that sums taken in another order do not change a release
 
 
 def stretch(span: Floats, alpha: float) -> Floats:
     """I + (alpha - 1) P for a projection P: lengths within P count alpha times."""
-    return np.eye(len(span)) + np.round((alpha - 1.0) * span, GRID)
+    return np.eye(len(span)) + (alpha - 1.0) * np.round(span, GRID)
 
 
 def product(matrix: Floats, scores: Sequence[Floats]) -> list[Floats]:

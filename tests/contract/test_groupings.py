@@ -52,6 +52,12 @@ def gower(n: int, categories: int = 9) -> Points:
     return Points(values, caps, np.array([False, False, True]))
 
 
+def nominal(n: int, columns: int, categories: int) -> Points:
+    """Categories only: most records are as far apart as can be."""
+    codes = np.random.default_rng(n).integers(0, categories, (columns, n)).astype(float)
+    return Points(codes / columns, np.full(columns, 1 / columns), np.ones(columns, np.bool_))
+
+
 def rows_of(points: Points, rows: Labels) -> Points:
     return Points(np.ascontiguousarray(points.values[:, rows]), points.caps, points.codes)
 
@@ -103,6 +109,15 @@ def test_partition_with_nulls_and_categories(grouping: Grouping) -> None:
             check(grouping, gower(n), k)
     for k in (2, 20):
         check(grouping, gower(min(1500, grouping.block_rows)), k)
+
+
+@pytest.mark.parametrize(
+    ("n", "columns", "categories"),
+    [(66, 1, 4), (100, 2, 10), (300, 3, 12), (500, 1, 50), (1000, 2, 5000)],
+)
+def test_categories_alone(grouping: Grouping, n: int, columns: int, categories: int) -> None:
+    for k in (2, 3, 9):
+        check(grouping, nominal(n, columns, categories), k)
 
 
 @pytest.mark.parametrize("data", ["random", "duplicated", "constant", "outlier"])

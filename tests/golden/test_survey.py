@@ -7,7 +7,6 @@ from reference import information_loss, z_scored
 
 from sparkanon.experiments.survey_figures import DIFFERENT, KS, PUBLISHED
 from sparkanon.groupings import GROUPINGS
-from sparkanon.groupings.dba import Dba
 from sparkanon.groupings.tfrp import Tfrp
 from sparkanon.groupings.tfrp2 import Tfrp2
 from sparkanon.groupings.vmdav import Vmdav
@@ -36,9 +35,20 @@ def test_within_five_per_cent_or_below(method: str, name: str, k: int, loss: flo
 
 
 @pytest.mark.parametrize("name", PUBLISHED["dba"])
-def test_dba_to_the_last_digit(name: str) -> None:
-    ours = [information_loss(z_scored(name), Dba(), k) for k in KS]
-    assert ours == pytest.approx(PUBLISHED["dba"][name], abs=6e-4)
+@pytest.mark.parametrize("method", ["dba", "dba2"])
+def test_dba_to_the_last_digit(method: str, name: str) -> None:
+    # the survey's figures of DBA-2 on EIA are cut, not rounded, to three digits: 0.5598 is 0.559
+    ours = [information_loss(z_scored(name), GROUPINGS.build(method), k) for k in KS]
+    within = 1e-3 if (method, name) == ("dba2", "eia") else 6e-4
+    assert ours == pytest.approx(PUBLISHED[method][name], abs=within)
+
+
+@pytest.mark.parametrize("name", PUBLISHED["tfrp"])
+def test_tfrp_to_the_last_digit(name: str) -> None:
+    # its figures of EIA are those of ten columns: the survey's eleven without UTILITYID
+    values = z_scored(name)[1:] if name == "eia" else z_scored(name)
+    ours = [information_loss(values, Tfrp(), k) for k in KS]
+    assert ours == pytest.approx(PUBLISHED["tfrp"][name], abs=6e-4)
 
 
 def test_vmdav_for_scattered_and_for_clustered_data() -> None:

@@ -19,10 +19,9 @@ def brute_dissolve(points: Points, labels: Labels, most: int) -> Labels:
     for g in np.argsort(-np.array(costs), kind="stable"):
         trial = labels.copy()
         members = np.flatnonzero(labels == g).tolist()
+        groups = {h: np.flatnonzero(labels == h).tolist() for h in set(labels) - {g}}
         for i in sorted(members, key=lambda i: -between[i, members].sum()):
-            trial[i] = -1
-            groups = {h: np.flatnonzero(trial == h).tolist() for h in set(trial) - {-1, g}}
-            room = [h for h in groups if len(groups[h]) < most]
+            room = [h for h in groups if (trial == h).sum() < most]
             if not room:
                 trial = labels
                 break

@@ -20,11 +20,17 @@ def run(points: Points, k: int) -> Labels:
 
 def brute_tfrp(points: Points, k: int) -> Labels:
     between, left = distance_matrix(points), list(range(points.n))
-    corners = points.values.min(axis=1), points.values.max(axis=1)
-    references = [int(distances_to(points, corner).argmin()) for corner in corners]
+    far_from = []
+    for least_or_most in (np.min, np.max):
+        corner = least_or_most(points.values, axis=1)
+        if points.caps is None:
+            corner = np.full(points.d, least_or_most(corner))
+        else:
+            corner = points.values[:, distances_to(points, corner).argmin()]
+        far_from.append(distances_to(points, corner))
     labels, label = np.full(points.n, -1, np.int32), 0
     while len(left) >= k:
-        far = between[references[label % 2]]
+        far = far_from[label % 2]
         seed = min(left, key=lambda i: (-far[i], i))
         group = sorted(left, key=lambda i: (i != seed, between[seed, i], i))[:k]
         labels[group] = label
@@ -33,7 +39,7 @@ def brute_tfrp(points: Points, k: int) -> Labels:
     return brute_spread(points, labels, k)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case != "capped"])
+@pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("k", [2, 3, 5, 7])
 def test_equals_brute_force(case: str, k: int) -> None:
     assert (run(CASES[case], k) == brute_tfrp(CASES[case], k)).all()

@@ -44,9 +44,20 @@ def test_weighted_mean_median_and_mode_by_hand() -> None:
 def test_nulls_are_weighed_too() -> None:
     assert centre(Scale.NUMERIC, [None, 10, 20, 30], [3, 1, 1, 1]) == [None] * 4
     assert centre(Scale.NUMERIC, [None, 10, 20, 30], [1, 0, 1, 1]) == [25] * 4
-    assert centre(Scale.NOMINAL, [None, None, None, 4], [1, 1, 1, 4]) == [4] * 4
+    assert centre(Scale.NOMINAL, [None, None, 4, 4], [1, 1, 2, 1]) == [4] * 4
     assert centre(Scale.ORDINAL, [None, None, 4, 8], [1, 0, 0, 0]) == [None] * 4
-    assert centre(Scale.ORDINAL, [5, 6, 4, 8], [1, 0, 0, 0]) == [5] * 4
+
+
+def test_no_centre_is_the_record_of_one_person() -> None:
+    # the others have no weight: all count alike
+    assert centre(Scale.NUMERIC, [10, 20, 60, 70], [7, 0, 0, 0]) == [40] * 4
+    # 1000 of 1002 is cut to nine times the others: (18 * 10 + 20 + 60) / 20 = 13
+    for heavy in (1000, 18):
+        found = centre(Scale.NUMERIC, [10, 20, 60, 70], [heavy, 1, 1, 0])
+        assert found == pytest.approx([13] * 4)
+    # only one record, or only one with a weight, has a value
+    assert centre(Scale.NOMINAL, [None, None, None, 4], [1, 1, 1, 4]) == [None] * 4
+    assert centre(Scale.NUMERIC, [None, 5, 5, 6], [1, 0, 0, 4]) == [None] * 4
 
 
 def test_a_group_without_weight_counts_its_records_alike() -> None:
@@ -82,4 +93,9 @@ def test_equal_weights_are_no_weights_and_whole_ones_are_copies(
     of_copies = centre(scale, many, None, list(np.repeat(labels, copies)))
     first = np.cumsum(copies) - copies
     expected = [of_copies[at] for at in first]
+    for group, size in enumerate(sizes):
+        own = [i for i in range(len(labels)) if labels[i] == group]
+        if size > 1 and sum(cells[i] is not None for i in own) < 2:
+            for i in own:
+                expected[i] = None
     assert centre(scale, cells, copies, list(labels)) == pytest.approx(expected)
