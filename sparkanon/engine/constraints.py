@@ -14,14 +14,14 @@ from sparkanon.engine.audit.sensitive import Sensitive, diversity_of, sensitive
 from sparkanon.engine.names import RULED, quoted
 from sparkanon.errors import InputError, Problem, VerificationError
 from sparkanon.measures import Measure, diversity
-from sparkanon.numeric import guard
+from sparkanon.numeric import guard as kernel
 from sparkanon.policy import Policy
 
 _KINDS = {
-    "l_distinct": guard.DISTINCT,
-    "l_entropy": guard.ENTROPY,
-    "l_recursive": guard.RECURSIVE,
-    "t_closeness": guard.CLOSE,
+    "l_distinct": kernel.DISTINCT,
+    "l_entropy": kernel.ENTROPY,
+    "l_recursive": kernel.RECURSIVE,
+    "t_closeness": kernel.CLOSE,
 }
 
 
@@ -50,33 +50,21 @@ class Constraints:
         """The cells that rules look at, in SQL, beside the rows that are masked."""
         return [f"{column.cell} as {RULED}{i}" for i, column in enumerate(self.columns)]
 
-    def guard(self, table: pa.Table, order: npt.NDArray[np.int64]) -> guard.Guard:
+    def guard(self, table: pa.Table, order: npt.NDArray[np.int64]) -> kernel.Guard:
         """The rules over the rows of a block in this order."""
-        if not self.rules:
-            return guard.no_guard()
-        codes = [
-            column.of(table.column(f"{RULED}{i}").take(order).combine_chunks())
-            for i, column in enumerate(self.columns)
-        ]
-        width = max(len(column.shares) for column in self.columns)
-        share = np.zeros((len(codes), width))
-        for i, column in enumerate(self.columns):
-            share[i, : len(column.shares)] = column.shares / column.shares.sum()
-        below = np.cumsum(share, axis=1)
-        return guard.Guard(
-            codes=np.array(codes),
-            kind=np.array([self._kind(i) for i in range(len(codes))]),
-            limit=np.array([rule.limit for rule in self.rules]),
-            c=np.array([rule.c for rule in self.rules]),
-            share=share,
-            below=below,
-            area=np.concatenate([np.zeros((len(codes), 1)), np.cumsum(below, axis=1)], axis=1),
-            values=np.array([len(column.shares) for column in self.columns]),
+        return kernel.make_guard(
+            [
+                self._rule(i, table.column(f"{RULED}{i}").take(order).combine_chunks())
+                for i in range(len(self.rules))
+            ]
         )
 
-    def _kind(self, i: int) -> int:
-        kind = _KINDS[self.rules[i].measure]
-        return guard.CLOSE_ORDERED if kind == guard.CLOSE and self.columns[i].ordered else kind
+    def _rule(self, i: int, cells: pa.Array) -> kernel.Rule:
+        rule, column = self.rules[i], self.columns[i]
+        kind, codes = _KINDS[rule.measure], column.told_apart
+        if kind == kernel.CLOSE:
+            kind, codes = kernel.CLOSE_ORDERED if column.ordered else kind, column.of
+        return kernel.Rule(kind, rule.limit, rule.c, codes(cells), column.shares, column.nulls)
 
 
 def rules_of(policy: Policy) -> Iterator[Rule]:

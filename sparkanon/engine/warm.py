@@ -10,7 +10,7 @@ import numpy as np
 
 from sparkanon.groupings import GROUPINGS, Grouping, Mdav
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.guard import CLOSE_ORDERED, Guard
+from sparkanon.numeric.guard import CLOSE_ORDERED, Rule, make_guard
 from sparkanon.numeric.link import link, make, reaches
 from sparkanon.numeric.merge import merged
 from sparkanon.numeric.points import Points
@@ -68,16 +68,7 @@ def _warm_both(keys: Sequence[str]) -> None:
 
 def _examples(n: int) -> Iterator[Points]:
     values = np.random.default_rng(n).random((2, n))
-    ones, one = np.ones((1, 2)), np.ones(1)
-    guard = Guard(
-        codes=np.arange(n).reshape(1, n) % 2,
-        kind=np.array([CLOSE_ORDERED]),
-        limit=-one,  # always broken: all kernels of a merge run
-        c=one,
-        share=ones,
-        below=ones,
-        area=np.ones((1, 3)),
-        values=np.array([2]),
-    )
+    # always broken: all kernels of a merge run
+    guard = make_guard([Rule(CLOSE_ORDERED, -1.0, 1.0, np.arange(n) % 2, np.ones(2, np.int64))])
     yield Points(values, None, np.zeros(2, np.bool_), guard)
     yield Points(values, np.ones(2), np.array([False, True]), guard)

@@ -88,7 +88,16 @@ class Runs:
         return np.asarray(running - before[self.of])
 
 
-def local(cls: Codes, codes: Codes, counts: Codes, *, ordered: bool, c: float = 2.0) -> Diversity:
+def local(
+    cls: Codes,
+    codes: Codes,
+    counts: Codes,
+    *,
+    ordered: bool,
+    c: float = 2.0,
+    values: Codes | None = None,
+    nulls: bool = False,
+) -> Diversity:
     """Tally of complete classes; O(n log n), whatever the number of classes and values.
 
     Parameters
@@ -103,19 +112,26 @@ def local(cls: Codes, codes: Codes, counts: Codes, *, ordered: bool, c: float = 
         Distance of two values for t-closeness: their ranks' (a number), or 1 (a category).
     c : float
         Of recursive (c, l)-diversity.
+    values : integer array of shape (n,)
+        Where `codes` join values for t-closeness: codes that do not, for everything else.
+    nulls : bool
+        Whether the last code of an ordered column stands for null, which is 1 from every number.
     """
     if len(cls) == 0:
         return Diversity()
-    runs = _runs(np.asarray(cls, np.int64), np.asarray(codes, np.int64), len(counts))
+    ranks = _runs(np.asarray(cls, np.int64), np.asarray(codes, np.int64), len(counts))
+    runs = ranks
+    if values is not None:
+        runs = _runs(np.asarray(cls, np.int64), np.asarray(values, np.int64), values.max() + 1)
     distinct = np.bincount(runs.of)
-    emd = _emd_ordered if ordered else _emd_nominal
+    emd = (_emd_with_nulls if nulls else _emd_ordered) if ordered else _emd_nominal
     return Diversity(
         classes=len(runs.size),
         records=len(cls),
         l_distinct=int(distinct.min()),
         l_entropy=round(float(np.exp(_entropy(runs).min())), DIGITS),
         l_recursive=int(_recursive(runs, c).min()),
-        t_closeness=round(float(emd(runs, np.asarray(counts, np.int64)).max()), DIGITS),
+        t_closeness=round(float(emd(ranks, np.asarray(counts, np.int64)).max()), DIGITS),
         alone=int(runs.size[distinct == 1].sum()),
     )
 
@@ -145,7 +161,11 @@ def _runs(cls: Longs, codes: Longs, m: int) -> Runs:
     pairs = np.sort(cls * m + codes)
     starts = np.flatnonzero(np.diff(pairs, prepend=pairs[0] - 1))
     count = np.diff(starts, append=len(pairs))
-    named, code = np.divmod(pairs[starts], m)
+    return _by_class(*np.divmod(pairs[starts], m), count)
+
+
+def _by_class(named: Longs, code: Longs, count: Longs) -> Runs:
+    """From sorted pairs of class and value."""
     new = np.diff(named, prepend=named[0] - 1) != 0
     first = np.flatnonzero(new)
     return Runs(code, count, first, np.cumsum(new) - 1, np.add.reduceat(count, first))
@@ -195,3 +215,19 @@ def _emd_ordered(runs: Runs, counts: Longs) -> Floats:
     above = (prefix[end] - prefix[turn]) / total - share * (end - turn)
     before = prefix[runs.code[runs.first]] / total  # up to its first value a class has nothing
     return np.asarray((np.add.reduceat(below + above, runs.first) + before) / (m - 1))
+
+
+def _emd_with_nulls(runs: Runs, counts: Longs) -> Floats:
+    """As `_emd_ordered` for numbers; the last code is null, at distance 1 from all of them.
+
+    What a class has more or less of nulls than the table is moved between nulls and numbers, the
+    rest among numbers in the proportions of both sides: never less than the least work.
+    """
+    null = runs.code == len(counts) - 1
+    own = np.bincount(runs.of[null], runs.count[null], minlength=len(runs.size)) / runs.size
+    whole = counts[-1] / counts.sum()
+    far = np.zeros(len(runs.size))
+    if not null.all():
+        numbers = _by_class(runs.of[~null], runs.code[~null], runs.count[~null])
+        far[np.unique(runs.of[~null])] = _emd_ordered(numbers, counts[:-1])
+    return np.asarray(np.abs(own - whole) + np.minimum(1 - own, 1 - whole) * far)

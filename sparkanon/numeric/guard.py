@@ -6,6 +6,7 @@ purpose: the staged table is verified with it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,23 +22,56 @@ NEARLY = 4e-10  # the measures are rounded to 9 digits before they are compared
 Codes = npt.NDArray[np.int64]
 
 
+class Rule(NamedTuple):
+    """What every group must keep of one sensitive column."""
+
+    kind: int
+    limit: float  # l, or t
+    c: float  # of recursive (c, l)-diversity
+    codes: Codes  # (n,) values as 0..m-1, in their order if that counts
+    counts: Codes  # (m,) how often each occurs in the table; for t-closeness
+    nulls: bool = False  # whether the last code of an ordered column stands for null
+
+
 class Guard(NamedTuple):
     """Rules, one a row. Without rules every group is fine."""
 
-    codes: Codes  # (rules, n) values of the sensitive column as 0..m-1, in its order
+    codes: Codes  # (rules, n)
     kind: Codes  # (rules,)
-    limit: Floats  # (rules,) l, or t
-    c: Floats  # (rules,) of recursive (c, l)-diversity
+    limit: Floats  # (rules,)
+    c: Floats  # (rules,)
     share: Floats  # (rules, m) of each value in the table
-    below: Floats  # (rules, m) shares added up
+    below: Floats  # (rules, m) shares of the known values among themselves, added up
     area: Floats  # (rules, m + 1) `below` added up, from 0
-    values: Codes  # (rules,) m of the column
+    known: Codes  # (rules,) values that are no null
+    missing: Floats  # (rules,) share of nulls, of ordered columns only
+
+
+def make_guard(rules: Sequence[Rule]) -> Guard:
+    width = max((len(rule.counts) for rule in rules), default=0)
+    share, known = np.zeros((len(rules), width)), np.zeros((len(rules), width))
+    for r, rule in enumerate(rules):
+        m = len(rule.counts)
+        share[r, :m] = rule.counts / rule.counts.sum()
+        last = m - 1 if rule.nulls else m
+        known[r, :last] = rule.counts[:last] / max(rule.counts[:last].sum(), 1)
+    below = np.cumsum(known, axis=1)
+    ends = [len(rule.counts) - (1 if rule.nulls else 0) for rule in rules]
+    return Guard(
+        codes=np.stack([rule.codes for rule in rules]) if rules else np.empty((0, 0), np.int64),
+        kind=np.array([rule.kind for rule in rules], np.int64),
+        limit=np.array([rule.limit for rule in rules], np.float64),
+        c=np.array([rule.c for rule in rules], np.float64),
+        share=share,
+        below=below,
+        area=np.concatenate([np.zeros((len(rules), 1)), np.cumsum(below, axis=1)], axis=1),
+        known=np.array(ends, np.int64),
+        missing=np.array([share[r, end] if rules[r].nulls else 0.0 for r, end in enumerate(ends)]),
+    )
 
 
 def no_guard() -> Guard:
-    none, numbers = np.empty(0, np.int64), np.empty(0)
-    wide, few = np.empty((0, 0)), np.empty((0, 0), np.int64)
-    return Guard(few, none, numbers, numbers, wide, wide, wide, none)
+    return make_guard(())
 
 
 @kernel
@@ -77,6 +111,19 @@ def emd_ordered(found: Codes, below: Floats, area: Floats, m: int) -> float:
 
 
 @kernel
+def emd_known(found: Codes, below: Floats, area: Floats, known: int, missing: float) -> float:
+    """The same where codes from `known` on are nulls, which are 1 from every number.
+
+    What one side has more of nulls goes there, the rest is moved among the numbers.
+    """
+    size = len(found)
+    numbers = np.searchsorted(found, known)
+    nulls = (size - numbers) / size
+    far = emd_ordered(found[:numbers], below, area, known) if numbers > 0 else 0.0
+    return abs(nulls - missing) + min(1.0 - nulls, 1.0 - missing) * far
+
+
+@kernel
 def diverse(found: Codes, kind: int, least: float, c: float) -> bool:
     """Whether a group, its codes in order, has l-diversity; O(size log size)."""
     size = len(found)
@@ -106,11 +153,12 @@ def holds(guard: Guard, members: Ints) -> bool:
         for a in range(len(members)):
             found[a] = guard.codes[r, members[a]]
         found.sort()
-        kind, limit, m = guard.kind[r], guard.limit[r], guard.values[r]
+        kind, limit = guard.kind[r], guard.limit[r]
         if kind == CLOSE:
             fine = emd(found, guard.share[r]) <= limit + NEARLY
         elif kind == CLOSE_ORDERED:
-            far = emd_ordered(found, guard.below[r], guard.area[r], m)
+            below, area, known = guard.below[r], guard.area[r], guard.known[r]
+            far = emd_known(found, below, area, known, guard.missing[r])
             fine = far <= limit + NEARLY
         else:
             fine = diverse(found, kind, limit, guard.c[r])

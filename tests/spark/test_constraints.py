@@ -174,3 +174,17 @@ def test_ranges_of_too_many_numbers_are_even_whatever_the_partitions(
     # 8 of 400 sampled numbers a range, and 20 values between two of those
     assert abs(one.counts[:-1] - 160).max() < 120
     assert abs(np.cumsum(one.counts[:-1]) - 160 * np.arange(1, 51)).max() < 120
+
+
+@pytest.mark.parametrize("kind", ["double", "string"])
+def test_a_column_of_many_values_is_as_diverse_as_it_is(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(sensitive, "MOST_VALUES", 20)
+    numbers = "cast(id as double) as x", "cast(id * 7 % 400 as double) as y"
+    people = spark.range(400).selectExpr(*numbers, f"cast(id as {kind}) as illness")
+    made = release(people, {"l_diversity": {"l": 4, "kind": "entropy"}}, grouping="mdav")
+    # nobody shares an illness: every group of four has four, and none is joined with another
+    assert made.data is not None
+    assert made.data.groupBy("x", "y").count().count() == 100
+    assert value(made, "l_entropy") == 4

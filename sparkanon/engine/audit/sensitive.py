@@ -21,9 +21,8 @@ from sparkanon.measures import diversity
 
 Codes = npt.NDArray[np.int64]
 
-# More distinct values are joined: numbers into ranges, categories into one for all rare ones.
-# A class then looks less diverse than it is, never more; t-closeness of numbers is exact up to
-# the width of a range.
+# More distinct values are joined for t-closeness: numbers into ranges, categories into one for
+# all rare ones. It is then exact up to the width of a range, and no class seems closer than it is.
 MOST_VALUES = 10_000
 FINER = 8  # distinct numbers looked at for each range: ranges hold about as many values each
 
@@ -34,6 +33,7 @@ class _Coding:
 
     values: pa.Array  # sorted: doubles, whose ranges start at each, or text
     ordered: bool
+    joined: bool = False  # there may be more values than codes
 
     @property
     def codes(self) -> int:
@@ -84,6 +84,20 @@ class Sensitive:
         # codes that never occur would stretch the distance between ranks
         return (np.cumsum(self._seen) - 1)[found] if self.ordered else found
 
+    def told_apart(self, cells: pa.Array) -> Codes:
+        """Codes that differ where values do, among these cells: what l-diversity needs."""
+        if not self.coding.joined:
+            return self.of(cells)
+        if self.ordered:
+            cells = pc.add(cells, 0.0)  # -0 is 0
+        found = pc.dictionary_encode(cells, null_encoding="encode").indices
+        return np.asarray(found.to_numpy(zero_copy_only=False), np.int64)
+
+    @property
+    def nulls(self) -> bool:
+        """Whether the last code of `of` stands for null."""
+        return self.ordered and bool(self.counts[-1] > 0)
+
     @property
     def shares(self) -> Codes:
         """Counts by the codes of `of`."""
@@ -99,7 +113,7 @@ def sensitive(table: DataFrame, name: str) -> Sensitive:
     ordered = isinstance(table.select(name).schema[0].dataType, T.NumericType)
     cell = f"cast({name} as {'double' if ordered else 'string'})"
     sizes = table.selectExpr(f"{cell} as v").groupBy("v").agg(F.expr("count(1) as n"))
-    coding = _Coding(_values(sizes, ordered), ordered)
+    coding = _coding(sizes.filter("v is not null"), ordered)
     return Sensitive(cell, coding, coding.expected(tally(sizes, coding)))
 
 
@@ -116,16 +130,15 @@ def diversity_of(
     return diversity.merge(pickle.loads(row["tally"]) for row in rows)  # noqa: S301 (our own)
 
 
-def _values(sizes: DataFrame, ordered: bool) -> pa.Array:
-    """The distinct values, sorted; the most frequent ones of too many, or starts of ranges."""
-    known = sizes.filter("v is not null")
+def _coding(known: DataFrame, ordered: bool) -> _Coding:
+    """Of all distinct values; the most frequent ones of too many, or starts of ranges."""
     if ordered:
-        return _starts(known)
-    frequent = known.orderBy(F.expr("n desc"), "v").limit(MOST_VALUES)
-    return _sorted(frequent)
+        return _ranges(known)
+    frequent = _sorted(known.orderBy(F.expr("n desc"), "v").limit(MOST_VALUES))
+    return _Coding(frequent, ordered, joined=len(frequent) == MOST_VALUES)
 
 
-def _starts(known: DataFrame) -> pa.Array:
+def _ranges(known: DataFrame) -> _Coding:
     """All distinct numbers, or starts of ranges with about as many of them in each.
 
     Of too many, those of least hash are a sample that no partitioning changes; how many numbers
@@ -133,12 +146,12 @@ def _starts(known: DataFrame) -> pa.Array:
     """
     found = _sorted(known.orderBy(F.expr("xxhash64(v)"), "v").limit(FINER * MOST_VALUES))
     if len(found) <= MOST_VALUES:
-        return found
+        return _Coding(found, ordered=True)
     between = tally(known.selectExpr("v", "1L as n"), _Coding(found, ordered=True))
     below = np.cumsum(between) - between
     even = np.linspace(0, below[-1], MOST_VALUES, endpoint=False)
     starts = np.minimum(np.searchsorted(below, even), len(found) - 1)
-    return found.take(pa.array(np.unique(starts)))
+    return _Coding(found.take(pa.array(np.unique(starts))), ordered=True, joined=True)
 
 
 def _sorted(values: DataFrame) -> pa.Array:
@@ -158,6 +171,10 @@ class _ClassCounting:
             return
         table = pa.Table.from_batches(held)
         _, cls = np.unique(table.column("cls").to_numpy(), return_inverse=True)
-        codes, counts = self.column.of(table.column("v").combine_chunks()), self.column.shares
-        found = diversity.local(cls, codes, counts, ordered=self.column.ordered, c=self.c)
+        cells, column = table.column("v").combine_chunks(), self.column
+        ranks, values = column.of(cells), column.told_apart(cells)
+        found = diversity.local(
+            cls, ranks, column.shares,
+            ordered=column.ordered, c=self.c, values=values, nulls=column.nulls,
+        )  # fmt: skip
         yield pa.RecordBatch.from_pydict({"tally": [pickle.dumps(found)]})

@@ -70,6 +70,28 @@ def test_closeness_of_the_paper() -> None:
     assert tally([[0, 1, 2]], table).t_closeness == pytest.approx(2 / 3)
 
 
+def test_nulls_are_far_from_every_number() -> None:
+    # The table: 40 % are 0, 40 % are 1, 20 % are null.
+    counts = np.array([4, 4, 2])
+
+    def closeness(*codes: int) -> float:
+        cls = np.zeros(len(codes), np.int64)
+        return local(cls, np.array(codes), counts, ordered=True, nulls=True).t_closeness
+
+    assert closeness(2, 2, 2) == pytest.approx(0.8)  # as a largest number it would be 0.6
+    assert closeness(0, 1) == pytest.approx(0.2)
+    assert closeness(0) == pytest.approx(0.2 + 0.8 * 0.5)
+    assert closeness(0, 0, 1, 1, 2) == pytest.approx(0.0)
+    assert closeness(0, 2) == pytest.approx(0.3 + 0.5 * 0.5)
+
+
+def test_joined_values_count_apart_for_diversity() -> None:
+    cls, joined, values = np.array([0, 0, 0, 0]), np.array([0, 0, 1, 1]), np.array([7, 3, 5, 5])
+    found = local(cls, joined, np.array([2, 2]), ordered=True, values=values)
+    assert (found.l_distinct, found.t_closeness) == (3, 0.0)
+    assert local(cls, joined, np.array([2, 2]), ordered=True).l_distinct == 2
+
+
 def test_closeness_at_the_ends() -> None:
     assert tally([[0, 1], [1, 0]]).t_closeness == 0.0
     assert tally([[0, 1], [1, 0]], ordered=True).t_closeness == 0.0

@@ -17,7 +17,9 @@ from sparkanon.numeric.guard import (
     ENTROPY,
     RECURSIVE,
     Guard,
+    Rule,
     holds,
+    make_guard,
 )
 from sparkanon.numeric.merge import merged
 from sparkanon.numeric.mondrian import mondrian
@@ -33,19 +35,10 @@ MEASURES = {
 LIMITS = {DISTINCT: 3.0, ENTROPY: 2.2, RECURSIVE: 2.0, CLOSE: 0.3, CLOSE_ORDERED: 0.2}
 
 
-def guard_of(codes: np.ndarray, kind: int, limit: float, c: float = 2.0) -> Guard:
-    share = np.bincount(codes) / len(codes)
-    below = np.cumsum(share)
-    return Guard(
-        codes=codes.reshape(1, -1).astype(np.int64),
-        kind=np.array([kind]),
-        limit=np.array([limit]),
-        c=np.array([c]),
-        share=share.reshape(1, -1),
-        below=below.reshape(1, -1),
-        area=np.append(0.0, np.cumsum(below)).reshape(1, -1),
-        values=np.array([len(share)]),
-    )
+def guard_of(
+    codes: np.ndarray, kind: int, limit: float, c: float = 2.0, nulls: bool = False
+) -> Guard:
+    return make_guard([Rule(kind, limit, c, codes.astype(np.int64), np.bincount(codes), nulls)])
 
 
 def measured(labels: np.ndarray, codes: np.ndarray, kind: int) -> float:
@@ -67,22 +60,25 @@ def tables(draw: st.DrawFn) -> tuple[np.ndarray, int]:
     return codes, draw(st.integers(1, len(codes)))
 
 
-@pytest.mark.parametrize("kind", MEASURES)
+@pytest.mark.parametrize(
+    ("kind", "nulls"), [*((kind, False) for kind in MEASURES), (CLOSE_ORDERED, True)]
+)
 @given(tables())
 @settings(max_examples=60, deadline=None)
 def test_a_group_is_judged_as_the_measures_judge_it(
-    kind: int, table: tuple[np.ndarray, int]
+    kind: int, nulls: bool, table: tuple[np.ndarray, int]
 ) -> None:
     codes, size = table
     members, rest = np.arange(size, dtype=np.int32), np.zeros(size, np.int64)
-    counts = np.bincount(codes)
-    found = diversity.local(rest, codes[:size], counts, ordered=kind == CLOSE_ORDERED)
+    counts, ordered = np.bincount(codes), kind == CLOSE_ORDERED
+    found = diversity.local(rest, codes[:size], counts, ordered=ordered, nulls=nulls)
     value = float(getattr(found, MEASURES[kind]))
     stricter = -1.0 if MEASURES[kind] == "t_closeness" else 1.0
     whole = kind in (DISTINCT, RECURSIVE)
     rounding, step = (0.0, 1.0) if whole else (1e-9, 1e-6)
-    assert holds(guard_of(codes, kind, value - stricter * rounding), members)
-    assert not holds(guard_of(codes, kind, value + stricter * step), members)
+    below, above = value - stricter * rounding, value + stricter * step
+    assert holds(guard_of(codes, kind, below, nulls=nulls), members)
+    assert not holds(guard_of(codes, kind, above, nulls=nulls), members)
 
 
 def test_by_hand() -> None:
