@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.spaces import Classes
 from sparkanon.spaces.euclidean import Euclidean
 from sparkanon.spaces.lda import FittedLda, Lda, projection
-from sparkanon.spaces.stretch import ALPHAS
+from sparkanon.spaces.stretch import ALPHAS, stretch
 
 
 def records_of(x: Floats) -> Records:
@@ -140,6 +141,27 @@ def test_columns_that_are_constant_copied_or_tell_the_class_alone() -> None:
         assert span[1, 1] < 0.2  # the noise says little
     alone = projection(classes_of(np.full((9, 2), 3.0), np.arange(9) % 2), 0.0)
     assert (alone == 0).all()
+
+
+def test_the_rounding_of_sums_decides_nothing() -> None:
+    rng = np.random.default_rng(9)
+    x = rng.normal(size=(3000, 4))
+    twice, codes = np.concatenate([x, x]), np.repeat([0, 1], 3000)
+    same = classes_of(twice, codes)
+    noisy = replace(same, means=same.means + 1e-13 * rng.normal(size=same.means.shape))
+    assert (projection(noisy, 0.0) == 0).all(), "classes with the same means have no direction"
+    x, codes = mixture(rng, 2, 4)
+    x[:, 3] = x[:, 2] * (1 + 0.01 * rng.normal(size=len(x)))  # nearly a copy: noise grows
+    known = classes_of(x, codes)
+    for _ in range(5):
+        moved = replace(
+            known,
+            means=known.means * (1 + 1e-14 * rng.normal(size=known.means.shape)),
+            within=known.within * (1 + 1e-14 * rng.normal()),
+        )
+        for alpha in (8.0, 1000.0):
+            found = [stretch(projection(c, 0.0), alpha) for c in (known, moved)]
+            assert (found[0] == found[1]).all()
 
 
 def test_steps_are_longer_where_the_classes_differ() -> None:
