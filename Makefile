@@ -45,7 +45,7 @@ format: setup  ## let ruff format and fix what it can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: setup  ## ratios of one run; BENCH="--rows 10000000" for more
+bench: setup  ## ratios of one run, every grouping, some 40 min; BENCH="--rows 1000000" for less
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
 lock: setup  ## write conf/requirements.lock from what is installed

@@ -4,13 +4,14 @@
 
 The first two are the kernel alone on one core (CPU time, the least of up to three), the last one
 is the whole job on Spark, for the groupings that serve blocks of 20,000. Prints the table of
-docs/choosing.md and keeps the figures as JSON in benchmarks/results/.
+docs/choosing.md and keeps the figures as JSON in benchmarks/results/. `make bench` runs it, too.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
 import time
 from datetime import UTC, datetime
@@ -31,7 +32,13 @@ from sparkanon.releases.centroid import Centroid
 K = 5
 SIZES = (2_000, 20_000)
 SCALES = 20_000  # a grouping that serves such blocks is run on the whole table
-LONG = 3.0  # seconds: not repeated
+SCALE_WELL = ("vmdav", "cbfs", "tfrp", "mdav_mhm")
+LONG = 3.0  # seconds of a kernel: not repeated
+LONG_JOB = 60.0  # of a job
+MORE = {  # besides every grouping as it is by default
+    "refined, start: ip": {"name": "refined", "start": "ip"},
+    "refined, effort: high": {"name": "refined", "effort": "high"},
+}
 
 
 def kernel(grouping: Grouping, values: np.ndarray) -> dict[str, Any]:
@@ -57,40 +64,57 @@ def kernel(grouping: Grouping, values: np.ndarray) -> dict[str, Any]:
     }
 
 
-def job(spark: Any, key: str, source: Path, folder: Path) -> dict[str, Any]:
-    """The better of two runs."""
+def job(spark: Any, grouping: Any, source: Path, folder: Path) -> dict[str, Any]:
+    """The best of three runs, of one if it is long."""
     seconds, release = [], None
-    for _ in range(2):
+    for _ in range(3):
         start = time.perf_counter()
-        release = anonymize(None, policy(source, folder / "rel", grouping=key), spark=spark)
+        release = anonymize(None, policy(source, folder / "rel", grouping=grouping), spark=spark)
         seconds.append(time.perf_counter() - start)
+        if seconds[-1] > LONG_JOB:
+            break
     assert release is not None
     il = next(m.value for m in release.measures if m.measure == "il")
     return {"seconds": min(seconds), "il": il}
+
+
+def measure(spark: Any, folder: Path, rows: int, only: str = "") -> dict[str, dict[str, Any]]:
+    """Of every grouping, or of those named in `only`: kernels of SIZES records, and the job."""
+    values = {n: coordinates(make_table(spark, n, folder)) for n in SIZES}
+    source = make_table(spark, rows, folder)
+    wanted: dict[str, Any] = {item.key: item.key for item in GROUPINGS} | MORE
+    found: dict[str, dict[str, Any]] = {}
+    for label, config in wanted.items():
+        if only and label not in only.split(","):
+            continue
+        grouping = GROUPINGS.build(config)
+        warm(grouping, Centroid())
+        own = {str(n): kernel(grouping, values[n]) for n in SIZES}
+        if grouping.block_rows >= SCALES:
+            own["job"] = job(spark, config, source, folder)
+        found[label] = own
+        print(label, json.dumps(own), file=sys.stderr, flush=True)
+    return found
+
+
+def slowest(found: dict[str, dict[str, Any]]) -> tuple[str, str, str]:
+    """How long the methods of a block of 65,536 take at most, beside MDAV."""
+    times = {key: found[key]["job"]["seconds"] for key in ("mdav", *SCALE_WELL)}
+    worst = max(SCALE_WELL, key=lambda key: times[key])
+    shown = f"{times[worst] / times['mdav']:.2f} ({worst} {times[worst]:.1f} s)"
+    return f"1,000,000 rows: slowest of {', '.join(SCALE_WELL)} / mdav", "<= 3", shown
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--folder", default=tempfile.gettempdir() + "/sparkanon-groupings")
     options.add_argument("--rows", type=int, default=1_000_000)
-    options.add_argument("--only", help="keys, separated by commas")
+    options.add_argument("--only", default="", help="keys, separated by commas")
     chosen = options.parse_args()
     folder = Path(chosen.folder)
     folder.mkdir(parents=True, exist_ok=True)
     spark = get_session(log=folder / "spark.log", conf={"spark.master": "local[2]"})
-    values = {n: coordinates(make_table(spark, n, folder)) for n in SIZES}
-    source = make_table(spark, chosen.rows, folder)
-    found: dict[str, dict[str, Any]] = {}
-    for item in GROUPINGS:
-        if chosen.only and item.key not in chosen.only.split(","):
-            continue
-        grouping = item()
-        warm(grouping, Centroid())
-        own = {str(n): kernel(grouping, values[n]) for n in SIZES}
-        if grouping.block_rows >= SCALES:
-            own["job"] = job(spark, item.key, source, folder)
-        found[item.key] = own
-        print(item.key, json.dumps(own), flush=True)
+    found = measure(spark, folder, chosen.rows, chosen.only)
     spark.stop()
     report(found, chosen.rows)
 

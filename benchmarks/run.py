@@ -2,7 +2,8 @@
 
     python benchmarks/run.py [--rows 1000000,10000000] [--skip-exact] [--skip-kernels]
 
-Prints a Markdown table and keeps the figures as JSON in benchmarks/results/.
+Prints Markdown tables, the one of all groupings (benchmarks/groupings.py) last, and keeps the
+figures as JSON in benchmarks/results/.
 """
 
 from __future__ import annotations
@@ -192,11 +193,14 @@ def main() -> None:
     options.add_argument("--skip-kernels", action="store_true")
     options.add_argument("--skip-driver", action="store_true")
     options.add_argument("--skip-audit", action="store_true")
+    options.add_argument("--skip-groupings", action="store_true", help="only the default one")
     options.add_argument("--folder", help="keep tables here between runs")
     chosen = options.parse_args()
     sizes = [int(rows) for rows in chosen.rows.split(",") if rows]
     folder = Path(chosen.folder or tempfile.mkdtemp(prefix="sparkanon-bench-"))
     folder.mkdir(parents=True, exist_ok=True)
+
+    import groupings  # which imports this file
 
     from sparkanon.engine.session import get_session
 
@@ -228,7 +232,10 @@ def main() -> None:
     figures.append(("1,000,000 rows through Python: `mapInPandas` / `mapInArrow`", "", shown))
     if not chosen.skip_audit:
         figures += audit_figures(spark, sizes, folder, kept)
+    every = {} if chosen.skip_groupings else groupings.measure(spark, folder, 1_000_000)
     spark.stop()
+    if every:
+        figures.append(groupings.slowest(every))
     if not chosen.skip_kernels:
         seconds = mdav_seconds()
         kept["mdav_100k"] = seconds
@@ -243,6 +250,8 @@ def main() -> None:
         label = f"driver memory, {min(sizes):,} -> {max(sizes):,} rows"
         figures.append((label, "no growth", shown))
     report(figures, kept)
+    if every:
+        groupings.report(every, 1_000_000)
     if not chosen.folder:
         shutil.rmtree(folder, ignore_errors=True)
 
