@@ -33,15 +33,15 @@ app = typer.Typer(
     name="sparkanon",
     help="""Turn a table about people into a table that can be shared, at data-lake scale.
 
-    A typical first day: [bold]sample-data[/] (or a table of yours), [bold]profile[/] it to get a
-    starter policy, [bold]validate[/] the policy, [bold]anonymize[/].
+    A typical first day: **sample-data** (or a table of yours), **profile** it to get a
+    starter policy, **validate** the policy, **anonymize**.
 
     Exit codes: 0 done; 1 failed; 2 the policy or the table is wrong; 3 a gate refused.
 
     Messages name columns and counts, never a cell.""",
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
 
