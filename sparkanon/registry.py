@@ -12,7 +12,9 @@ from pydantic import (
     PlainValidator,
     TypeAdapter,
     ValidationError,
+    ValidatorFunctionWrapHandler,
     WithJsonSchema,
+    WrapValidator,
 )
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 from pydantic_core import PydanticCustomError
@@ -135,6 +137,18 @@ def choice(registry: Registry[Any], optional: bool = False) -> tuple[Any, ...]:
         PlainSerializer(config),
         WithJsonSchema({"anyOf": [*registry.schema(), *nothing]}),
     )
+
+
+def one_of(told: str) -> WrapValidator:
+    """A choice of types that is refused once, in these words, not once for each type."""
+
+    def check(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+        try:
+            return handler(value)
+        except ValidationError:
+            raise PydanticCustomError("one_of", f"must be {told}") from None
+
+    return WrapValidator(check)
 
 
 def mistakes(error: ValidationError) -> list[tuple[str, str]]:

@@ -329,11 +329,6 @@ def _quasi(policy: Policy, field: T.StructField) -> Quasi | Problem:
     if declared.as_ and kind.scale is not Scale.NUMERIC:
         return Problem(f"{path}.as", f"a {kind} column has no mean to publish as double")
     release = policy.method.release
-    if declared.as_ and (release.texts or release.draws(policy.quasi_identifiers)):
-        return Problem(f"{path}.as", f"release '{release.key}' publishes no means")
-    allowed = release.allowed(field.name)
-    if allowed is not None and kind.scale is not Scale.NOMINAL:
-        return Problem(path, f"is {kind}, and a taxonomy is for type: nominal")
     order = None if declared.order is None else tuple(str(value) for value in declared.order)
     return Quasi(
         field.name,
@@ -342,7 +337,7 @@ def _quasi(policy: Policy, field: T.StructField) -> Quasi | Problem:
         order,
         as_double=declared.as_ is not None,
         as_text=release.texts,
-        allowed=allowed,
+        allowed=release.allowed(field.name),
     )
 
 

@@ -72,7 +72,7 @@ def rules_of(policy: Policy) -> Iterator[Rule]:
     diverse, close = policy.constraints.l_diversity, policy.constraints.t_closeness
     if diverse is not None:
         for name in policy.constrained(diverse):
-            yield Rule(f"l_{diverse.kind}", name, diverse.least, diverse.c)
+            yield Rule(f"l_{diverse.kind}", name, diverse.least, diverse.c or 2.0)
     if close is not None:
         for name in policy.constrained(close):
             yield Rule("t_closeness", name, close.t)

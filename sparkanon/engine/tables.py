@@ -13,6 +13,7 @@ from pyspark.sql import types as T
 from sparkanon.engine.names import RESERVED, quoted
 from sparkanon.engine.rows import row_hash
 from sparkanon.errors import InputError, Problem, SparkanonError
+from sparkanon.measures.base import ATTRIBUTES
 from sparkanon.policy import ColumnType, Policy, Role
 from sparkanon.policy.model import Sink, Source
 
@@ -148,7 +149,8 @@ def _read_csv(spark: SparkSession, source: Source, policy: Policy | None) -> Tab
         schema = _parsed(source.types)
     else:
         inferred = reader(inferSchema="true").csv(source.place).schema
-        schema = T.StructType([_declared(field, policy) for field in inferred])
+        counted = _counted(policy) if policy is not None else frozenset[str]()
+        schema = T.StructType([_declared(field, policy, counted) for field in inferred])
     rows, bad = _count_lines(reader(mode="PERMISSIVE"), schema, source.place)
     if bad:
         text = f"{bad} of {rows} rows of {source.place} do not fit: other types or too many cells"
@@ -178,9 +180,21 @@ def _parsed(types: str) -> T.StructType:
     raise InputError(Problem("input.types", "is not a list of columns: 'age INT, name STRING'"))
 
 
-def _declared(field: T.StructField, policy: Policy | None) -> T.StructField:
+def _counted(policy: Policy) -> frozenset[str]:
+    """Columns whose values, not their spelling, decide: 5, 5.0 and 05 are one of them."""
+    rules = (policy.constraints.l_diversity, policy.constraints.t_closeness)
+    names = {name for rule in rules if rule is not None for name in policy.constrained(rule)}
+    names |= {*policy.with_role(Role.WEIGHT), policy.method.space.guide() or ""}
+    if any(gate.partition("_")[2] in ATTRIBUTES for gate in policy.gates):
+        names |= {*policy.with_role(Role.SENSITIVE)}
+    return frozenset(names)
+
+
+def _declared(
+    field: T.StructField, policy: Policy | None, counted: frozenset[str]
+) -> T.StructField:
     """Text stays text where no number is needed: 01234 is a nominal column's own value."""
-    if policy is None:
+    if policy is None or field.name in counted:
         return field
     text = T.StructField(field.name, T.StringType(), True)
     listed = policy.columns.get(field.name)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from sparkanon.engine.steps import Watcher
 from sparkanon.engine.sweep import sweep
-from sparkanon.errors import InputError, Problem
+from sparkanon.experiments.data import check_files
 from sparkanon.experiments.plots import Panel, draw
 from sparkanon.experiments.survey_figures import DIFFERENT, EXACT_MDAV, KS, PUBLISHED
 from sparkanon.groupings import GROUPINGS
@@ -31,11 +31,7 @@ NEAR = 5.0  # per cent above the published figure that need no explanation
 
 def run(data: Path, out: Path, spark: SparkSession, watch: Watcher | None = None) -> list[Path]:
     """Write survey.csv, survey.png and survey.md into `out`; `data` holds the reference sets."""
-    missing = [name for name in DATA_SETS if not (data / f"{name}.csv").is_file()]
-    if missing:
-        raise InputError(
-            [Problem("--data", f"there is no {name}.csv in {data}") for name in missing]
-        )
+    check_files(data, (f"{name}.csv" for name in DATA_SETS))
     rows = pd.concat([measured(name, data, out, spark, watch) for name in DATA_SETS])
     paths = [out / f"survey.{ending}" for ending in ("csv", "png", "md")]
     rows.to_csv(paths[0], index=False)

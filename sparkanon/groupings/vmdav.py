@@ -11,7 +11,7 @@ from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
 from sparkanon.numeric.vmdav import vmdav
-from sparkanon.registry import spec
+from sparkanon.registry import one_of, spec
 
 
 @spec
@@ -36,6 +36,7 @@ class Vmdav:
 
     gamma: Annotated[
         Annotated[float, Field(ge=0, le=10)] | Literal["auto"],
+        one_of("a number from 0 to 10, or auto"),
         Field(description="how readily groups are extended; 0: never; auto: by trial"),
     ] = "auto"
 

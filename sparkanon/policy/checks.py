@@ -8,6 +8,7 @@ from typing import Any
 
 from sparkanon.errors import Problem
 from sparkanon.measures import CATALOGUE
+from sparkanon.numeric.records import Scale
 from sparkanon.policy.model import ColumnType, Policy, Role
 from sparkanon.registry import Registry, unknown
 from sparkanon.releases import RELEASES
@@ -75,6 +76,9 @@ def _columns(policy: Policy) -> Iterator[Problem]:
                 yield Problem(f"{path}.order", "must list at least two different values")
         if column.as_ and column.type not in (None, ColumnType.NUMERIC, ColumnType.BOOLEAN):
             yield Problem(f"{path}.as", f"cannot publish a {column.type} as double")
+        release = policy.method.release
+        if quasi and column.as_ and (release.texts or release.draws(policy.quasi_identifiers)):
+            yield Problem(f"{path}.as", f"release '{release.key}' publishes no means")
     for name in policy.with_role(Role.WEIGHT)[1:]:
         yield Problem(f"columns.{name}", "is a second weight; give one column that role")
     for name in policy.output.partition_by if policy.output else ():
@@ -104,9 +108,9 @@ def _guide(policy: Policy, name: str) -> Iterator[Problem]:
     listed = policy.columns.get(name)
     if listed is None:
         yield Problem("method.space.target", f"'{name}' is not in the policy; give it a role")
-    elif listed.role in (Role.IDENTIFIER, Role.QUASI_IDENTIFIER):
-        text = f"'{name}' is {listed.role}; classes come from a column that stays as it is"
-        yield Problem("method.space.target", f"{text}: sensitive, target or keep")
+    elif listed.role not in (Role.SENSITIVE, Role.TARGET, Role.KEEP):
+        text = f"'{name}' is {listed.role}; classes come from a column that is"
+        yield Problem("method.space.target", f"{text} sensitive, target or keep")
 
 
 def scale_problems(policy: Policy, name: str, declared: ColumnType) -> Iterator[Problem]:
@@ -121,6 +125,11 @@ def scale_problems(policy: Policy, name: str, declared: ColumnType) -> Iterator[
                 f"is {declared}, which {axis} '{method.key}' does not take; "
                 f"choose {axis}: {' or '.join(able)}, or give the column another type",
             )
+    release = policy.method.release
+    if declared.scale is Scale.NOMINAL or release.problems(policy.quasi_identifiers):
+        return  # a taxonomy that cannot be read is told where it stands
+    if release.allowed(name) is not None:
+        yield Problem(f"columns.{name}", f"is {declared}, and a taxonomy is for type: nominal")
 
 
 def _constraints(policy: Policy) -> Iterator[Problem]:
@@ -134,6 +143,8 @@ def _constraints(policy: Policy) -> Iterator[Problem]:
         for name in rule.columns:
             if name not in sensitive:
                 yield Problem(f"constraints.{path}.columns", f"'{name}' is not sensitive")
+    if diverse is not None and diverse.c is not None and diverse.kind != "recursive":
+        yield Problem("constraints.l_diversity.c", "is used with kind: recursive only")
     if diverse is not None and diverse.kind != "entropy" and not diverse.least.is_integer():
         yield Problem("constraints.l_diversity.l", f"must be a whole number for {diverse.kind}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
@@ -146,6 +147,19 @@ def _reason(error: Exception) -> str:
     return error.strerror or "?" if isinstance(error, OSError) else "it is not UTF-8 text"
 
 
+# Plain words that are no text. YAML 1.1 knows more, and would take the category `no` for false
+# and the code 01234 for an octal number.
+_NO_TEXT = {
+    "bool": ("tTfF", r"true|True|TRUE|false|False|FALSE"),
+    "int": ("-+0123456789", r"[-+]?(?:0|[1-9][0-9_]*)"),
+    "float": (
+        "-+.0123456789",
+        r"[-+]?(?:(?:0|[1-9][0-9_]*)\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?"
+        r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
+    ),
+}
+
+
 class _StrictLoader(yaml.SafeLoader):
     """SafeLoader that refuses duplicate keys and leaves `on`, `off`, `yes`, `no` to be text."""
 
@@ -163,3 +177,13 @@ class _StrictLoader(yaml.SafeLoader):
                 )
             seen.add(key)
         return super().construct_mapping(node, deep)
+
+
+_StrictLoader.yaml_implicit_resolvers = {
+    first: [(tag, form) for tag, form in forms if tag.rpartition(":")[2] not in _NO_TEXT]
+    for first, forms in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+for _kind, (_starts, _form) in _NO_TEXT.items():
+    _StrictLoader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_kind}", re.compile(rf"^(?:{_form})$"), list(_starts)
+    )

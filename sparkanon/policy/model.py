@@ -12,6 +12,9 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
     ValidationError,
 )
 
@@ -20,13 +23,24 @@ from sparkanon.groupings import GROUPINGS
 from sparkanon.groupings.base import Grouping
 from sparkanon.groupings.refined import Refined
 from sparkanon.numeric.records import Scale
-from sparkanon.registry import choice, mistakes
+from sparkanon.registry import choice, mistakes, one_of
 from sparkanon.releases import RELEASES, Release
 from sparkanon.releases.centroid import Centroid
 from sparkanon.spaces import SPACES, Space
 from sparkanon.spaces.euclidean import Euclidean
 
 Path = Annotated[str, Field(min_length=1)]
+Option = Annotated[str | bool | int | float, one_of("text, a number, true or false")]
+
+
+def _no_boolean(value: Any) -> Any:
+    if isinstance(value, bool):  # which pydantic would take for 1 or 0
+        raise ValueError("must be a number")
+    return value
+
+
+Number = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_no_boolean)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(_no_boolean)]
 
 
 class _Part(BaseModel):
@@ -69,12 +83,18 @@ class NullPolicy(StrEnum):
     REJECT = "reject"
 
 
+Order = Annotated[
+    list[StrictStr | StrictInt | StrictFloat],
+    one_of("a list of texts and numbers; put true and false in quotes"),
+]
+
+
 class ColumnPolicy(_Part):
     """Role and, for a quasi-identifier, how it is read and written."""
 
     role: Role
     type: ColumnType | None = Field(None, description="Default: what the table's own type says.")
-    order: list[str | int | float] | None = Field(
+    order: Order | None = Field(
         None, description="Values of an ordinal column, lowest first; text columns need it."
     )
     as_: Literal["double"] | None = Field(
@@ -94,7 +114,7 @@ class Source(_Part):
     name: Path | None = Field(None, description="Catalog name; for table.")
     version: int | None = Field(None, ge=0, description="Version of a Delta table to read.")
     types: str | None = Field(None, description="Types of a CSV file as DDL: 'a INT, b STRING'.")
-    options: dict[str, str | bool | int | float] = Field(
+    options: dict[str, Option] = Field(
         default_factory=dict, description="Handed to Spark's reader: sep, header, nullValue, ..."
     )
 
@@ -113,7 +133,7 @@ class Sink(_Part):
         None, description="Format of a catalog table; parquet if not said."
     )
     partition_by: list[str] = Field(default_factory=list, description="Released columns.")
-    options: dict[str, str | bool | int | float] = Field(
+    options: dict[str, Option] = Field(
         default_factory=dict, description="Handed to Spark's writer: compression, sep, ..."
     )
     staging: Path | None = Field(
@@ -149,21 +169,23 @@ class MeasuresTable(_Part):
 class Diversity(_Part):
     """Every class must hold several values of a sensitive column."""
 
-    least: float = Field(alias="l", gt=1, description="How many, as `kind` counts them.")
+    least: Number = Field(alias="l", gt=1, description="How many, as `kind` counts them.")
     kind: Literal["distinct", "entropy", "recursive"] = "distinct"
-    c: float = Field(2.0, gt=0, description="Of recursive (c, l)-diversity.")
+    c: Positive | None = Field(None, description="Of recursive (c, l)-diversity, 2 if not said.")
     columns: list[str] = Field(default_factory=list, description="All sensitive ones if not said.")
 
 
 class Closeness(_Part):
     """No class may differ from the whole table by more in a sensitive column."""
 
-    t: float = Field(ge=0, le=1, description="Earth mover's distance.")
+    t: Number = Field(ge=0, le=1, description="Earth mover's distance.")
     columns: list[str] = Field(default_factory=list, description="All sensitive ones if not said.")
 
 
 def _short(name: str) -> BeforeValidator:
     def spelled_out(value: Any) -> Any:
+        if value is None:  # `l_diversity:` with nothing behind it is no wish for none
+            raise ValueError("is empty; give a number, or leave it out")
         return {name: value} if isinstance(value, int | float) else value
 
     return BeforeValidator(spelled_out)
@@ -172,14 +194,16 @@ def _short(name: str) -> BeforeValidator:
 class Constraints(_Part):
     """What groups must keep besides k; verified on the staged table like k."""
 
-    l_diversity: Annotated[Diversity, _short("l")] | None = None
-    t_closeness: Annotated[Closeness, _short("t")] | None = None
+    l_diversity: Annotated[Diversity | None, _short("l")] = None
+    t_closeness: Annotated[Closeness | None, _short("t")] = None
 
 
 class AuditPolicy(_Part):
     """What is measured besides k and information loss, and how."""
 
-    take: Literal["standard", "all"] | list[str] = Field(
+    take: Annotated[
+        Literal["standard", "all"] | list[str], one_of("standard, all, or a list of measures")
+    ] = Field(
         "standard",
         description="Measures that anonymize takes besides those its gates name; audit takes all "
         "unless names are listed. standard: k and information loss, which cost nothing more.",
@@ -188,10 +212,10 @@ class AuditPolicy(_Part):
     targets: int | None = Field(
         None, ge=1, description="Records that linkage looks for, drawn by hash; all if not said."
     )
-    interval: float = Field(0.05, gt=0, le=1, description="p of interval disclosure.")
-    recursive_c: float = Field(2.0, gt=0, description="c of recursive (c, l)-diversity.")
+    interval: Number = Field(0.05, gt=0, le=1, description="p of interval disclosure.")
+    recursive_c: Positive = Field(2.0, description="c of recursive (c, l)-diversity.")
     subsets: int = Field(1, ge=0, le=4, description="Largest subset for uniqueness.")
-    weights: tuple[float, float, float, float] = Field(
+    weights: tuple[Number, Number, Number, Number] = Field(
         (0.25, 0.25, 0.25, 0.25),
         description="Of il_metrics, il1s, linkage and interval in the IL-DR score.",
     )
@@ -221,7 +245,7 @@ class Policy(_Part):
     constraints: Constraints = Constraints()
     nulls: NullPolicy = NullPolicy.OWN_CATEGORY
     seed: SeedSource | None = Field(None, description="Random when not given.")
-    gates: dict[str, float] = Field(
+    gates: dict[str, Number] = Field(
         default_factory=dict, description="min_<measure> or max_<measure>: limit."
     )
     audit: AuditPolicy = AuditPolicy()

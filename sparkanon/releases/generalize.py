@@ -15,6 +15,7 @@ from sparkanon.registry import spec
 from sparkanon.releases.base import Generalized, Published
 
 HIDDEN = "*"
+DEEPEST = 100  # words over words; a YAML anchor that stands inside itself has no end
 
 
 @spec
@@ -101,6 +102,8 @@ def lowest_word(ways: Sequence[tuple[str, ...]]) -> str:
 
 def _ways(tree: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Every value with the words above it, from the top."""
+    if len(above) > DEEPEST:
+        raise ValueError(f"more than {DEEPEST} words stand over one another, or it holds itself")
     if isinstance(tree, dict):
         if not tree:
             raise ValueError("a word has nothing under it")

@@ -13,7 +13,7 @@ from sparkanon.errors import Problem
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Floats, Records, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
-from sparkanon.registry import spec
+from sparkanon.registry import one_of, spec
 from sparkanon.spaces.base import Classes, FittedSpace
 from sparkanon.spaces.euclidean import Euclidean, FittedEuclidean
 from sparkanon.spaces.stretch import best_alpha, product, stretch
@@ -49,7 +49,10 @@ class Lda:
     scales: ClassVar[frozenset[Scale]] = frozenset({Scale.NUMERIC, Scale.ORDINAL})
 
     target: str = Field(min_length=1, description="Column whose classes must stay apart.")
-    alpha: Annotated[float, Field(ge=1, le=1000)] | Literal["search"] = Field(
+    alpha: Annotated[
+        Annotated[float, Field(ge=1, le=1000)] | Literal["search"],
+        one_of("a number from 1 to 1000, or search"),
+    ] = Field(
         "search", description="How much the discriminants count, or the best of 1, 2, 4, ..., 64."
     )
     shrinkage: Annotated[float, Field(ge=0, le=1)] = Field(

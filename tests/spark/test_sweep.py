@@ -246,6 +246,21 @@ def test_risk_is_the_linkage_where_it_is_measured(
     assert len(ran) == 2
 
 
+def test_cells_count_values_of_a_csv_not_their_spelling(spark: Any, tmp_path: Path) -> None:
+    """The policy of the file has no constraint, its output would be CSV, and a cell has one."""
+    rows = [f"{i},{value}" for i, value in enumerate(["5", "5.0", "05"] * 2)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,pay", *rows]) + "\n")
+    places = {
+        side: {"format": "csv", "path": str(tmp_path / name)}
+        for side, name in (("input", "people.csv"), ("output", "out"))
+    }
+    columns = {"age": "quasi_identifier", "pay": "sensitive"}
+    policy = make_policy(places | {"columns": columns, "k": 3})
+    cells = make_cells(policy, {"constraints.l_diversity": [2]})
+    (outcome,) = sweep(None, policy, cells, tmp_path / "map", spark=spark).outcomes
+    assert "only 1 different values" in str(outcome.problems[0])
+
+
 # --- the command, in a process of its own
 
 

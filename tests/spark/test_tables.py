@@ -225,6 +225,65 @@ def test_csv_types_as_declared_else_inferred(spark: Any, tmp_path: Path) -> None
     assert cells(data, "zip") == {1234: 3, 9876: 3}
 
 
+def csv_to_csv(
+    spark: Any, tmp_path: Path, lines: list[str], columns: dict[str, Any], **more: Any
+) -> Any:
+    source, sink = tmp_path / "people.csv", tmp_path / "out"
+    source.write_text("\n".join([",".join(columns), *lines]) + "\n")
+    chosen = policy(
+        tmp_path,
+        columns,
+        input={"format": "csv", "path": str(source)},
+        output={"format": "csv", "path": str(sink)},
+        **more,
+    )
+    return sparkanon.anonymize(None, chosen, spark=spark)
+
+
+def test_a_weight_from_csv_to_csv_is_a_number(spark: Any, tmp_path: Path) -> None:
+    lines = ["10,1", "20,2.0", "60,5", "1010,1", "1020,2", "1060,5.00"]
+    data = csv_to_csv(spark, tmp_path, lines, {"age": QUASI, "w": "weight"}).data
+    # (10 + 40 + 300) / 8 = 43.75
+    assert cells(data, "age", "w") == {(age, w): 1 for age in (44, 1044) for w in (1.0, 2.0, 5.0)}
+
+
+@pytest.mark.parametrize(
+    "promise",
+    [{"constraints": {"l_diversity": 2}}, {"gates": {"min_l_distinct": 2}}],
+    ids=lambda promise: next(iter(promise)),
+)
+def test_five_is_one_value_from_csv_to_csv(spark: Any, tmp_path: Path, promise: Any) -> None:
+    """However it is spelled: a group of 5, 5.0 and 05 is not diverse."""
+    lines = [f"{i},0{i},{v}" for i, v in enumerate(("5", "5.0", "05"))]
+    lines += [f"{100 + i},0{i},{v}" for i, v in enumerate(("5", "6", "7"))]
+    columns = {"age": QUASI, "code": "keep", "pay": "sensitive"}
+    if "gates" in promise:
+        with pytest.raises(sparkanon.GateError, match="min_l_distinct"):
+            csv_to_csv(spark, tmp_path, lines, columns, **promise)
+        return
+    data = csv_to_csv(spark, tmp_path, lines, columns, **promise).data
+    assert cells(data, "age") == {51: 6}  # 306 / 6: the two groups had to be joined
+    assert cells(data, "pay") == {5.0: 4, 6.0: 1, 7.0: 1}
+    assert cells(data, "code") == {f"0{i}": 2 for i in range(3)}, "text that nobody counts stays"
+
+
+def test_closeness_of_numbers_from_csv_to_csv_is_by_rank(spark: Any, tmp_path: Path) -> None:
+    lines = [f"{far + i},{far + i}" for far in (0, 100) for i in range(3)]
+    columns = {"age": QUASI, "pay": "sensitive"}
+    made = csv_to_csv(spark, tmp_path, lines, columns, constraints={"t_closeness": 0.4})
+    # hand: a class holds the lower half of six values: (1 + 2 + 3 + 2 + 1) / 6 / 5 = 0.3,
+    # which is below 0.4, and 0.5 if the values had no order
+    assert {m.value for m in made.measures if m.measure == "t_closeness"} == {0.3}
+
+
+def test_classes_of_a_target_from_csv_to_csv_are_numbers(spark: Any, tmp_path: Path) -> None:
+    lines = [f"{i},{(7 * i) % 5},{('1', '1.0', '0', '0.0')[i % 4]}" for i in range(40)]
+    columns = {"x": QUASI, "y": QUASI, "class": "target"}
+    method = {"space": {"name": "lda", "target": "class", "alpha": 4.0}}
+    made = csv_to_csv(spark, tmp_path, lines, columns, method=method)
+    assert made.manifest["fitted"]["classes"] == 2
+
+
 ZIPS = [("01234", 20), ("01234", 21), ("01234", 22), ("09876", 60), ("09876", 61), ("09876", 62)]
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from sparkanon.errors import InputError
-from sparkanon.experiments.lda import DATA_SETS, TARGET, page, panels
+from sparkanon.experiments.lda import DATA_SETS, TARGET, page, panels, run
 from sparkanon.experiments.plots import draw
 
 SHAPES = {
@@ -30,9 +30,15 @@ def test_tables_are_those_of_table_1(data_folder: Path, one: object) -> None:
         assert table[TARGET].mean() == pytest.approx(11_208 / 45_222, abs=1e-3)
 
 
-def test_a_folder_without_the_data_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"there is no adult\.csv"):
-        DATA_SETS[0].read(tmp_path)
+def test_all_missing_files_are_told_before_anything_runs(tmp_path: Path) -> None:
+    (tmp_path / "adult.csv").write_text("only this one\n")
+    with pytest.raises(InputError) as caught:
+        run(tmp_path, tmp_path / "out", None)  # type: ignore[arg-type]
+    assert [problem.message for problem in caught.value.problems] == [
+        f"there is no {name}.csv in {tmp_path}"
+        for name in ("breast_cancer_wisconsin", "heart_cleveland")
+    ]
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_page_shows_published_beside_ours(tmp_path: Path) -> None:

@@ -45,6 +45,10 @@ def test_picture(tmp_path: Path) -> None:
     assert (tmp_path / "survey.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_folder_without_the_data_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"there is no tarragona\.csv"):
+def test_all_missing_files_are_told_before_anything_runs(tmp_path: Path) -> None:
+    (tmp_path / "tarragona.csv").write_text("only this one\n")
+    with pytest.raises(InputError) as caught:
         run(tmp_path, tmp_path, None)  # type: ignore[arg-type]
+    assert [problem.message for problem in caught.value.problems] == [
+        f"there is no {name}.csv in {tmp_path}" for name in ("census", "eia")
+    ]

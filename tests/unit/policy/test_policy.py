@@ -27,6 +27,7 @@ from sparkanon.releases.permute import Permute
 
 ROOT = Path(__file__).resolve().parents[3]
 
+INFINITE = float("inf")
 GOOD: dict[str, Any] = {
     "version": 1,
     "input": {"format": "parquet", "path": "in.parquet"},
@@ -49,6 +50,10 @@ def problems(**changes: Any) -> dict[str, str]:
 
 def columns(**changes: Any) -> dict[str, Any]:
     return {"columns": GOOD["columns"] | changes}
+
+
+def generalize(**taxonomies: Any) -> dict[str, Any]:
+    return {"name": "generalize", "taxonomies": taxonomies}
 
 
 def test_a_good_policy_has_the_documented_defaults() -> None:
@@ -166,6 +171,39 @@ def test_k_is_never_repaired(k: object) -> None:
             {"output": {"format": "parquet", "path": "o", "partition_by": ["id"]}},
             "output.partition_by",
         ),
+        ({"constraints": {"t_closeness": True}}, "constraints.t_closeness.t"),
+        ({"constraints": {"t_closeness": {"t": True}}}, "constraints.t_closeness.t"),
+        ({"constraints": {"l_diversity": None}}, "constraints.l_diversity"),
+        ({"constraints": {"l_diversity": {"l": 2, "c": 3}}}, "constraints.l_diversity.c"),
+        (
+            {"constraints": {"l_diversity": {"l": 2, "kind": "recursive", "c": INFINITE}}},
+            "constraints.l_diversity.c",
+        ),
+        (
+            {"constraints": {"l_diversity": {"l": INFINITE, "kind": "entropy"}}},
+            "constraints.l_diversity.l",
+        ),
+        ({"gates": {"max_il": INFINITE}}, "gates.max_il"),
+        ({"gates": {"max_il": float("nan")}}, "gates.max_il"),
+        ({"gates": {"max_il": True}}, "gates.max_il"),
+        (
+            columns(w="weight") | {"method": {"space": {"name": "lda", "target": "w"}}},
+            "method.space.target",
+        ),
+        (
+            columns(age={"role": "quasi_identifier", "as": "double"})
+            | {"method": {"release": "generalize"}},
+            "columns.age.as",
+        ),
+        (
+            columns(age={"role": "quasi_identifier", "as": "double"})
+            | {"method": {"release": "permute"}},
+            "columns.age.as",
+        ),
+        (
+            {"method": {"release": generalize(income={"any": [1, 2]})}},
+            "columns.income",
+        ),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused_where_it_stands(changes: Any, path: str) -> None:
@@ -184,6 +222,61 @@ def test_duplicate_keys_and_bad_yaml_say_where() -> None:
         parse("a: [1, 2\nb: 3")
     with pytest.raises(PolicyError, match="a policy is a mapping"):
         parse("- 1\n- 2")
+
+
+def test_only_true_and_false_are_booleans_and_codes_keep_their_zeros() -> None:
+    plain = "no, yes, on, off, 01234, 007.5, 12:30, 0x1F"
+    assert parse(f"a: [{plain}]")["a"] == plain.split(", ")
+    assert parse("no: 1") == {"no": 1}
+    numbers = parse("a: [true, False, 0, -12, 1_000, 0.5, .5, 1.5e-3, -.inf]")["a"]
+    assert numbers == [True, False, 0, -12, 1000, 0.5, 0.5, 0.0015, -INFINITE]
+    assert [type(one) for one in numbers] == [bool] * 2 + [int] * 3 + [float] * 4
+    assert changed({}, ["columns.a.order=[no, yes]"])["columns"]["a"]["order"] == ["no", "yes"]
+
+
+def test_booleans_of_an_order_must_be_quoted() -> None:
+    ordinal = {"role": "quasi_identifier", "type": "ordinal"}
+    found = problems(**columns(age=ordinal | {"order": [False, True]}))
+    assert found == {
+        "columns.age.order": "must be a list of texts and numbers; put true and false in quotes"
+    }
+    text = make_policy(GOOD | columns(age=ordinal | {"order": ["no", "yes", 3, 4.5]}))
+    assert text.columns["age"].order == ["no", "yes", 3, 4.5]
+
+
+def test_a_constraint_survives_the_round_trip() -> None:
+    for rule in (2, {"l": 2, "kind": "recursive"}, {"l": 2, "kind": "recursive", "c": 3}):
+        policy = make_policy(GOOD | {"constraints": {"l_diversity": rule}})
+        assert make_policy(policy.to_dict()) == policy
+
+
+def test_a_taxonomy_that_holds_itself() -> None:
+    data = parse("tree: &north {coast: [Aa], inland: *north}")
+    found = problems(
+        **columns(town={"role": "quasi_identifier", "type": "nominal"}),
+        method={"space": "gower", "release": generalize(town=data["tree"])},
+    )
+    path = "method.release.taxonomies.town"
+    assert found == {path: "more than 100 words stand over one another, or it holds itself"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "told"),
+    [
+        (
+            {"space": {"name": "lda", "target": "illness", "alpha": 0.5}},
+            "method.space.alpha",
+            "must be a number from 1 to 1000, or search. Got 0.5 instead",
+        ),
+        (
+            {"grouping": {"name": "vmdav", "gamma": "much"}},
+            "method.grouping.gamma",
+            "must be a number from 0 to 10, or auto. Got 'much' instead",
+        ),
+    ],
+)
+def test_a_choice_of_types_is_refused_once(method: Any, path: str, told: str) -> None:
+    assert problems(method=method) == {path: told}
 
 
 def test_set_changes_nested_and_short_forms() -> None:
