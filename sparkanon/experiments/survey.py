@@ -15,7 +15,7 @@ from sparkanon.engine.steps import Watcher
 from sparkanon.engine.sweep import sweep
 from sparkanon.experiments.data import check_files
 from sparkanon.experiments.plots import Panel, draw
-from sparkanon.experiments.survey_figures import DIFFERENT, EXACT_MDAV, KS, PUBLISHED
+from sparkanon.experiments.survey_figures import DIFFERENT, EXACT_MDAV, KS, LOWER, PUBLISHED
 from sparkanon.groupings import GROUPINGS
 from sparkanon.policy import make_policy
 from sparkanon.policy.grid import make_cells, read_grid
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 DATA_SETS = {"tarragona": 5, "census": 6, "eia": 7}  # and their tables
 NO_QUASI_IDENTIFIERS = ("UTILNAME", "STATE", "YEAR", "MONTH")  # of EIA; 11 columns are left
 HIGH = "refined, effort high"
-NEAR = 5.0  # per cent above the published figure that need no explanation
+NEAR = 5.0  # per cent from the published figure that need no explanation
 
 
 def run(data: Path, out: Path, spark: SparkSession, watch: Watcher | None = None) -> list[Path]:
@@ -131,10 +131,12 @@ def _best(name: str) -> list[str]:
 
 
 def _explained(own: pd.DataFrame) -> list[str]:
-    far = own[own["difference"] > NEAR]
-    return [
-        f"- {row['method']}, k = {row['k']}: {row['difference']:+.1f} %; "
-        + DIFFERENT.get((str(row["method"]), str(row["data"])), "no reason is known")
-        + "."
-        for row in far.to_dict("records")
-    ]
+    """A line for every method that is far from the published figures, above or below."""
+    far, lines = own[own["difference"].abs() > NEAR], []
+    for method, part in far.groupby("method", sort=False):
+        cells = (f"k = {row['k']} {row['difference']:+.1f} %" for row in part.to_dict("records"))
+        reason = DIFFERENT.get((str(method), str(own["data"].iloc[0])))
+        if reason is None and (part["difference"] < 0).all():
+            reason = LOWER.get(str(method))
+        lines.append(f"- {method}, {', '.join(cells)}: {reason or 'no reason is known'}.")
+    return lines

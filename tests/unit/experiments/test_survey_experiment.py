@@ -33,11 +33,18 @@ def test_published_ours_and_difference() -> None:
     assert "| *best of all published* | 0.408 | 0.559 | 0.818 | 2.081 | |" in text
 
 
-def test_what_is_far_above_is_explained() -> None:
+def test_what_is_far_away_is_explained() -> None:
     text = page(table())
-    assert "- tfrp, k = 3: +10.0 %; no two reference points were found" in text
-    assert "- tfrp, k = 3: +10.0 %; no reason is known." in text, "Tarragona has none"
+    ks = "k = 3 +10.0 %, k = 4 +10.0 %, k = 5 +10.0 %, k = 10 +10.0 %"
+    assert f"- tfrp, {ks}: the survey's row is that of ten columns" in text
+    assert f"- tfrp, {ks}: no reason is known." in text, "Tarragona has none"
     assert "- mdav" not in text
+    lower = table().replace({"method": {"tfrp": "vmdav"}})
+    assert "vmdav, k = 3 +10.0 %" in page(lower)
+    assert "gamma is the best of five" not in page(lower), "no reason to be worse"
+    lower["difference"] *= -1
+    assert "- vmdav, k = 3 -10.0 %, k = 4" in page(lower)
+    assert "gamma is the best of five" in page(lower)
 
 
 def test_picture(tmp_path: Path) -> None:
