@@ -132,7 +132,7 @@ def _best(name: str) -> list[str]:
 
 def _explained(own: pd.DataFrame) -> list[str]:
     """A line for every method that is far from the published figures, above or below."""
-    far, lines = own[own["difference"].abs() > NEAR], []
+    far, lines = own[own["difference"].abs().round(1) > NEAR], []
     for method, part in far.groupby("method", sort=False):
         cells = (f"k = {row['k']} {row['difference']:+.1f} %" for row in part.to_dict("records"))
         reason = DIFFERENT.get((str(method), str(own["data"].iloc[0])))
