@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from sparkanon.engine.guide import fit_space
 from sparkanon.engine.handover import HandOver, TakeOver, handed
 from sparkanon.engine.mask import BlockFacts, Masking, told
 from sparkanon.engine.names import BLOCK, DRAWN, GROUP, NEXT, col
+from sparkanon.engine.owned import remove
 from sparkanon.engine.session import batches_by_rows
 from sparkanon.engine.verify import drawn_hashes
 from sparkanon.engine.warm import warm
@@ -128,9 +128,9 @@ def stage(
             if pairs is not None:
                 _move(work, pairs, {block.pair for block in blocks})
             _move(work, folder, {block.file for block in blocks})
-            shutil.rmtree(work, ignore_errors=True)
+            remove(work)
             return Staged(tree.blocks, blocks)
-        shutil.rmtree(work)
+        remove(work)
         # too uniform for the constraints after the second round: one must do
         second = cuttings.second if small else None
         cuttings = replace(cuttings, tree=tree.without(small), second=second)

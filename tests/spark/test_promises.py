@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections import Counter
 from itertools import groupby
@@ -269,15 +268,13 @@ def test_running_twice_is_running_once(
 def test_a_killed_run_is_cleared_and_its_old_release_given_back(tmp_path: Path) -> None:
     from sparkanon.engine.files import Staging
 
-    left = tmp_path / ".sparkanon-release-killed"
+    mine = Staging(tmp_path / "release", "running").path
+    mine.mkdir()
+    nobody = 2**22 + 1  # beyond the largest process number of Linux
+    killed = Staging(tmp_path / "release", "killed").path
+    left = killed.with_name(f"{killed.name.rpartition('.')[0]}.{nobody}")
     (left / "old").mkdir(parents=True)
     (left / "old" / "data").write_text("the old release")
-    nobody = 2**22 + 1  # beyond the largest process number of Linux
-    owner = {"pid": nobody, "host": os.uname().nodename}
-    (left / "_owner.json").write_text(json.dumps(owner))
-    mine = tmp_path / ".sparkanon-release-running"
-    mine.mkdir()
-    (mine / "_owner.json").write_text(json.dumps(owner | {"pid": os.getpid()}))
     with Staging(tmp_path / "release", "new") as staging:
         assert staging.path.stat().st_mode & 0o077 == 0
         assert (tmp_path / "release" / "data").read_text() == "the old release"
