@@ -175,7 +175,8 @@ class Masking:
     def _weights(self, table: pa.Table, order: Order) -> Floats | None:
         if self.weight is None:
             return None
-        cells = table.column(self.weight).take(order).combine_chunks().cast(pa.float64())
+        cells = table.column(self.weight).take(order).combine_chunks()
+        cells = cells.cast(pa.float64(), safe=False)  # a bigint to its nearest double
         return np.asarray(cells.to_numpy(zero_copy_only=False), np.float64)
 
     def grouped(self, table: pa.Table, block: int) -> tuple[Order, Labels]:
