@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Column as SparkColumn
-from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
 
@@ -187,23 +185,12 @@ class Quasi:
             return pa.array(values > 0.5, pa.bool_(), mask=null)
         return pa.array(values, pa.float64(), mask=null).cast(self.arrow)
 
-    def literal(self, value: Any) -> SparkColumn:
-        """A number of `number` (or a category) as a literal of the column's own type."""
-        if self.scale is Scale.NOMINAL:
-            return F.lit(value).cast(self.spark)
-        if self.order is not None:
-            return F.lit(self.order[int(value)]).cast(self.spark)
-        if not self.whole:
-            flag = isinstance(self.spark, T.BooleanType)
-            return F.lit(value > 0.5 if flag else value).cast(self.spark)
-        steps = F.lit(round(value) + self.origin)
-        if isinstance(self.spark, T.DateType):
-            return F.date_from_unix_date(steps)
-        if isinstance(self.spark, T.TimestampType):
-            return F.timestamp_micros(steps)
-        if isinstance(self.spark, T.TimestampNTZType):
-            return F.timestamp_add("MICROSECOND", steps, F.expr(_EPOCH))
-        return steps.cast(self.spark)
+    def cell_of(self, value: float | str) -> pa.Array:
+        """A number of `number` as an Arrow cell of the column's own type; a category as text."""
+        if isinstance(value, str):
+            return pa.array([value], pa.string())
+        own = replace(self, as_double=False, as_text=False)
+        return own.write(own.snap(np.array([value])), np.zeros(1, np.bool_), None)
 
     def from_origin(self, low: int, high: int) -> Quasi:
         """Count from near `low`: on a coarse grid, because Spark shows its plans."""

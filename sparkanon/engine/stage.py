@@ -58,7 +58,7 @@ def cut(keyed: DataFrame, facts: Facts, policy: Policy) -> Cuttings:
         return Cuttings(keyed, Tree(Leaf()), space, 0, constraints(keyed, policy))
     sample = draw_sample(keyed, facts, blocks)
     if imputes:
-        fill = fillings(sample, facts.quasi)
+        fill = fillings(keyed.sparkSession, sample, facts.quasi)
         keyed = keyed.withColumns(
             {name: F.coalesce(col(name), fill[name]) for name in keyed.columns if name in fill}
         )
@@ -141,9 +141,10 @@ def _masked(cuttings: Cuttings, masking: Masking, draws: Draws) -> list[BlockFac
     extra += cuttings.constraints.extra
     numbers = {q.name: q.number for q in masking.quasi}
     nominal = {q.name for q in masking.quasi if q.scale is Scale.NOMINAL}
-    places = [block_of(cuttings.tree, numbers, nominal).alias(BLOCK)]
+    spark = cuttings.rows.sparkSession
+    places = [block_of(spark, cuttings.tree, numbers, nominal).alias(BLOCK)]
     if cuttings.second is not None:
-        places.append(block_of(cuttings.second, numbers, nominal).alias(NEXT))
+        places.append(block_of(spark, cuttings.second, numbers, nominal).alias(NEXT))
     placed = cuttings.rows.selectExpr("*", *extra).select("*", *places)
     placed = placed.repartitionById(cuttings.tree.blocks, BLOCK)
     masking = replace(masking, names=tuple(placed.columns))
