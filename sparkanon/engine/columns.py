@@ -24,6 +24,7 @@ from sparkanon.policy.checks import scale_problems
 _WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _NUMBERS = (*_WHOLE, T.FloatType, T.DoubleType, T.DecimalType)
 _NO_ARROW = (T.YearMonthIntervalType, T.CalendarIntervalType, T.TimeType)
+_ONE_TEXT = (*_WHOLE, T.BooleanType, T.DateType, T.StringType)  # Spark's, and Arrow's too
 _EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 _GRID = 2**40
 _MICROS = (-62_135_596_800 * 10**6, 253_402_300_800 * 10**6 - 1)  # years 1 to 9999
@@ -45,7 +46,7 @@ class Quasi:
     """One quasi-identifier: its number for statistics and kernels, and the way back.
 
     Whole numbers, dates and timestamps are counted from `origin`, so that a double holds them
-    exactly; decimals are read as doubles, to some 15 digits.
+    exactly unless they span more than 2^53; those and decimals are read to some 15 digits.
     """
 
     name: str
@@ -103,6 +104,12 @@ class Quasi:
         if isinstance(self.spark, T.BooleanType):
             return f"cast(cast({self.cell} as int) as double)"
         return f"cast({self.cell} as double)"
+
+    @property
+    def told(self) -> str:
+        """The cell as it goes to be masked, in SQL: a category that is told as text is one."""
+        tells = self.as_text and self.scale is Scale.NOMINAL
+        return self.number if tells and not isinstance(self.spark, _ONE_TEXT) else self.cell
 
     @property
     def steps(self) -> str:

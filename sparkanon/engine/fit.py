@@ -47,6 +47,11 @@ def with_key(table: DataFrame, columns: Columns) -> DataFrame:
     )
 
 
+def as_told(table: DataFrame, quasi: Sequence[Quasi]) -> DataFrame:
+    """Quasi-identifiers as they go to be masked."""
+    return table.withColumns({q.name: F.expr(q.told) for q in quasi if q.told != q.cell})
+
+
 def usable(quasi: Sequence[Quasi]) -> str:
     """Whether a row has a finite value in every quasi-identifier, in SQL."""
     return " and ".join(f"not {_infinite(q)} and {q.cell} is not null" for q in quasi)

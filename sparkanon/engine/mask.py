@@ -131,7 +131,9 @@ class Masking:
                 masked.append(column.with_values(quasi.snap(new.values), new.null))
                 cells_out[quasi.name] = quasi.write(masked[-1].values, new.null, categories)
             elif isinstance(new, Generalized):
-                spanned, cells_out[quasi.name] = span_cells(quasi, column, new, categories)
+                spanned, cells_out[quasi.name] = span_cells(
+                    quasi, column, new, categories, cells[quasi.name]
+                )
                 masked.append(spanned)
             else:
                 masked.append(column.with_values(column.values[new.rows], column.null[new.rows]))

@@ -14,7 +14,7 @@ from sparkanon.blocks import Leaf, Tree, fit_tree, rows_of_a_block
 from sparkanon.engine.assign import block_of
 from sparkanon.engine.columns import Columns
 from sparkanon.engine.constraints import Constraints, constraints, impossible
-from sparkanon.engine.fit import Facts, draw_sample, fillings, usable
+from sparkanon.engine.fit import Facts, as_told, draw_sample, fillings, usable
 from sparkanon.engine.guide import fit_space
 from sparkanon.engine.handover import HandOver, TakeOver, handed
 from sparkanon.engine.mask import BlockFacts, Masking, told
@@ -145,7 +145,8 @@ def _masked(cuttings: Cuttings, masking: Masking, draws: Draws) -> list[BlockFac
     places = [block_of(spark, cuttings.tree, numbers, nominal).alias(BLOCK)]
     if cuttings.second is not None:
         places.append(block_of(spark, cuttings.second, numbers, nominal).alias(NEXT))
-    placed = cuttings.rows.selectExpr("*", *extra).select("*", *places)
+    rows = as_told(cuttings.rows, masking.quasi)
+    placed = rows.selectExpr("*", *extra).select("*", *places)
     placed = placed.repartitionById(cuttings.tree.blocks, BLOCK)
     masking = replace(masking, names=tuple(placed.columns))
     # `mapInArrow` takes a dot in a name for the way into a struct
