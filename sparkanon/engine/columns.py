@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Column as SparkColumn
-from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
 
@@ -26,6 +24,7 @@ from sparkanon.policy.checks import scale_problems
 _WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _NUMBERS = (*_WHOLE, T.FloatType, T.DoubleType, T.DecimalType)
 _NO_ARROW = (T.YearMonthIntervalType, T.CalendarIntervalType, T.TimeType)
+_ONE_TEXT = (*_WHOLE, T.BooleanType, T.DateType, T.StringType)  # Spark's, and Arrow's too
 _EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 _GRID = 2**40
 _MICROS = (-62_135_596_800 * 10**6, 253_402_300_800 * 10**6 - 1)  # years 1 to 9999
@@ -47,7 +46,7 @@ class Quasi:
     """One quasi-identifier: its number for statistics and kernels, and the way back.
 
     Whole numbers, dates and timestamps are counted from `origin`, so that a double holds them
-    exactly; decimals are read as doubles, to some 15 digits.
+    exactly unless they span more than 2^53; those and decimals are read to some 15 digits.
     """
 
     name: str
@@ -105,6 +104,12 @@ class Quasi:
         if isinstance(self.spark, T.BooleanType):
             return f"cast(cast({self.cell} as int) as double)"
         return f"cast({self.cell} as double)"
+
+    @property
+    def told(self) -> str:
+        """The cell as it goes to be masked, in SQL: a category that is told as text is one."""
+        tells = self.as_text and self.scale is Scale.NOMINAL
+        return self.number if tells and not isinstance(self.spark, _ONE_TEXT) else self.cell
 
     @property
     def steps(self) -> str:
@@ -187,23 +192,12 @@ class Quasi:
             return pa.array(values > 0.5, pa.bool_(), mask=null)
         return pa.array(values, pa.float64(), mask=null).cast(self.arrow)
 
-    def literal(self, value: Any) -> SparkColumn:
-        """A number of `number` (or a category) as a literal of the column's own type."""
-        if self.scale is Scale.NOMINAL:
-            return F.lit(value).cast(self.spark)
-        if self.order is not None:
-            return F.lit(self.order[int(value)]).cast(self.spark)
-        if not self.whole:
-            flag = isinstance(self.spark, T.BooleanType)
-            return F.lit(value > 0.5 if flag else value).cast(self.spark)
-        steps = F.lit(round(value) + self.origin)
-        if isinstance(self.spark, T.DateType):
-            return F.date_from_unix_date(steps)
-        if isinstance(self.spark, T.TimestampType):
-            return F.timestamp_micros(steps)
-        if isinstance(self.spark, T.TimestampNTZType):
-            return F.timestamp_add("MICROSECOND", steps, F.expr(_EPOCH))
-        return steps.cast(self.spark)
+    def cell_of(self, value: float | str) -> pa.Array:
+        """A number of `number` as an Arrow cell of the column's own type; a category as text."""
+        if isinstance(value, str):
+            return pa.array([value], pa.string())
+        own = replace(self, as_double=False, as_text=False)
+        return own.write(own.snap(np.array([value])), np.zeros(1, np.bool_), None)
 
     def from_origin(self, low: int, high: int) -> Quasi:
         """Count from near `low`: on a coarse grid, because Spark shows its plans."""

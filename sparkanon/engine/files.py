@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import glob
-import json
 import os
-import shutil
-import socket
 from pathlib import Path
 
+from sparkanon.engine.owned import left_behind, mark, remove
 from sparkanon.errors import InputError, Problem
 
 MANIFEST = "_sparkanon.json"  # Spark does not read files that start with an underscore
-_OWNER = "_owner.json"
 _AT_FDCWD = -100
 _EXCHANGE = 2
 
@@ -40,8 +36,7 @@ class Staging:
 
     def __init__(self, output: Path, run_id: str, folder: Path | None = None) -> None:
         self.folder = folder or output.parent
-        self.prefix = f".sparkanon-{output.name}-"
-        self.path = self.folder / f"{self.prefix}{run_id}"
+        self.path = self.folder / f".sparkanon-{output.name}-{run_id}{mark(str(output))}"
         self.output = output
 
     @property
@@ -51,31 +46,23 @@ class Staging:
     def __enter__(self) -> Staging:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._clear_stale()
+            for left in left_behind(self.folder, str(self.output)):
+                self._clear(left)
             self.path.mkdir(mode=0o700)
         except OSError as error:
             raise InputError(
                 Problem("output", f"cannot write in {self.folder}: {error.strerror}")
             ) from None
-        owner = {"pid": os.getpid(), "host": socket.gethostname()}
-        (self.path / _OWNER).write_text(json.dumps(owner))
         return self
 
     def __exit__(self, *failure: object) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
+        self._clear(self.path)
 
-    def _clear_stale(self) -> None:
-        """Remove what a killed run left; give back an old release it had in its hands."""
-        for left in self.folder.glob(f"{glob.escape(self.prefix)}*"):
-            try:
-                owner = json.loads((left / _OWNER).read_text())
-            except (OSError, ValueError):
-                continue
-            if owner.get("host") != socket.gethostname() or _alive(int(owner["pid"])):
-                continue
-            if (left / "old").exists() and not self.output.exists():
-                os.rename(left / "old", self.output)
-            shutil.rmtree(left, ignore_errors=True)
+    def _clear(self, left: Path) -> None:
+        """Remove what a run left; give back an old release it had in its hands."""
+        if (left / "old").exists() and not self.output.exists():
+            os.rename(left / "old", self.output)
+        remove(left)
 
     def publish(self, table: Path) -> None:
         """Put `table` where the output is; readers see the old folder or the new one."""
@@ -130,16 +117,6 @@ def _sync(folder: Path) -> None:
             os.fsync(number)
         finally:
             os.close(number)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import Column as SparkColumn
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from sparkanon.blocks import Sample
 from sparkanon.engine.columns import Columns, Quasi
@@ -44,6 +45,11 @@ def with_key(table: DataFrame, columns: Columns) -> DataFrame:
         *(f"{clean.get(name, cell)} as {cell}" for name, cell in names),
         f"{row_hash(table.schema.fields)} as {KEY}",
     )
+
+
+def as_told(table: DataFrame, quasi: Sequence[Quasi]) -> DataFrame:
+    """Quasi-identifiers as they go to be masked."""
+    return table.withColumns({q.name: F.expr(q.told) for q in quasi if q.told != q.cell})
 
 
 def usable(quasi: Sequence[Quasi]) -> str:
@@ -263,12 +269,29 @@ def sample_column(name: str, scale: Scale, cells: pa.Array) -> tuple[Column, lis
     return Column(name, scale, values, null), [str(category) for category in names]
 
 
-def fillings(sample: Sample, quasi: Sequence[Quasi]) -> dict[str, SparkColumn]:
-    """For `impute`: the sample's lower median, or its most frequent category, as literals."""
-    return {
-        q.name: q.literal(_middle(column, sample.categories.get(q.name)))
+def fillings(
+    spark: SparkSession, sample: Sample, quasi: Sequence[Quasi]
+) -> dict[str, SparkColumn]:
+    """For `impute`: the sample's lower median, or its most frequent category.
+
+    They come from a table of one row: a literal would stand in the plans that Spark shows.
+    """
+    known = [
+        (q, q.cell_of(_middle(column, sample.categories.get(q.name))))
         for q, column in zip(quasi, sample.records, strict=True)
         if not column.null.all()
+    ]
+    row = spark.createDataFrame(
+        pa.table({f"f{i}": cell for i, (_, cell) in enumerate(known)}),
+        T.StructType(
+            [
+                T.StructField(f"f{i}", T.StringType() if q.scale is Scale.NOMINAL else q.spark)
+                for i, (q, _) in enumerate(known)
+            ]
+        ),
+    )
+    return {
+        q.name: row.select(F.col(f"f{i}").cast(q.spark)).scalar() for i, (q, _) in enumerate(known)
     }
 
 

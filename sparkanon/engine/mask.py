@@ -131,7 +131,9 @@ class Masking:
                 masked.append(column.with_values(quasi.snap(new.values), new.null))
                 cells_out[quasi.name] = quasi.write(masked[-1].values, new.null, categories)
             elif isinstance(new, Generalized):
-                spanned, cells_out[quasi.name] = span_cells(quasi, column, new, categories)
+                spanned, cells_out[quasi.name] = span_cells(
+                    quasi, column, new, categories, cells[quasi.name]
+                )
                 masked.append(spanned)
             else:
                 masked.append(column.with_values(column.values[new.rows], column.null[new.rows]))
@@ -175,7 +177,8 @@ class Masking:
     def _weights(self, table: pa.Table, order: Order) -> Floats | None:
         if self.weight is None:
             return None
-        cells = table.column(self.weight).take(order).combine_chunks().cast(pa.float64())
+        cells = table.column(self.weight).take(order).combine_chunks()
+        cells = cells.cast(pa.float64(), safe=False)  # a bigint to its nearest double
         return np.asarray(cells.to_numpy(zero_copy_only=False), np.float64)
 
     def grouped(self, table: pa.Table, block: int) -> tuple[Order, Labels]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
 import json
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache, reduce
+from functools import reduce
 from operator import xor
 from pathlib import Path
 from typing import Any
@@ -28,6 +25,7 @@ from sparkanon.engine.fit import Facts, gather, with_key
 from sparkanon.engine.manifest import Gate, check_gates, for_readers, make_manifest, report_from
 from sparkanon.engine.measures_table import append
 from sparkanon.engine.names import GROUP, quoted
+from sparkanon.engine.owned import scratch
 from sparkanon.engine.publish import publish, staging_for
 from sparkanon.engine.runs import new_run_id
 from sparkanon.engine.session import session_of
@@ -123,7 +121,7 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
             tables.check_writable(policy.output, columns.schema)
         if policy.private is not None:
             check_keepable(policy.private.path)
-        staging = staging_for(run.spark, policy.output, run.run_id, _scratch())
+        staging = staging_for(run.spark, policy.output, run.run_id, scratch())
         keyed = with_key(table.data, columns)
     with step("fit"):
         facts = gather(keyed, columns, policy.k, policy.nulls)
@@ -214,7 +212,7 @@ def _publish(
     sink = run.policy.output
     public = staged.selectExpr(*(quoted(field.name) for field in columns.released))
     if sink is None:
-        folder = _scratch() / run.run_id
+        folder = scratch() / run.run_id
         staging.table.rename(folder)
         return tables.read_staged(run.spark, str(folder), columns.schema)
     private = run.draws is not None
@@ -244,11 +242,3 @@ def _written(policy: Policy, manifest: dict[str, Any], found: Measured) -> Path:
     except OSError as error:
         raise SparkanonError(f"cannot write the manifest {path}: {error.strerror}") from None
     return path
-
-
-@cache
-def _scratch() -> Path:
-    """A private folder of this process, for releases that have no output of their own."""
-    folder = Path(tempfile.mkdtemp(prefix="sparkanon-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,11 +14,12 @@ from sparkanon.blocks import Leaf, Tree, fit_tree, rows_of_a_block
 from sparkanon.engine.assign import block_of
 from sparkanon.engine.columns import Columns
 from sparkanon.engine.constraints import Constraints, constraints, impossible
-from sparkanon.engine.fit import Facts, draw_sample, fillings, usable
+from sparkanon.engine.fit import Facts, as_told, draw_sample, fillings, usable
 from sparkanon.engine.guide import fit_space
 from sparkanon.engine.handover import HandOver, TakeOver, handed
 from sparkanon.engine.mask import BlockFacts, Masking, told
 from sparkanon.engine.names import BLOCK, DRAWN, GROUP, NEXT, col
+from sparkanon.engine.owned import remove
 from sparkanon.engine.session import batches_by_rows
 from sparkanon.engine.verify import drawn_hashes
 from sparkanon.engine.warm import warm
@@ -58,7 +58,7 @@ def cut(keyed: DataFrame, facts: Facts, policy: Policy) -> Cuttings:
         return Cuttings(keyed, Tree(Leaf()), space, 0, constraints(keyed, policy))
     sample = draw_sample(keyed, facts, blocks)
     if imputes:
-        fill = fillings(sample, facts.quasi)
+        fill = fillings(keyed.sparkSession, sample, facts.quasi)
         keyed = keyed.withColumns(
             {name: F.coalesce(col(name), fill[name]) for name in keyed.columns if name in fill}
         )
@@ -128,9 +128,9 @@ def stage(
             if pairs is not None:
                 _move(work, pairs, {block.pair for block in blocks})
             _move(work, folder, {block.file for block in blocks})
-            shutil.rmtree(work, ignore_errors=True)
+            remove(work)
             return Staged(tree.blocks, blocks)
-        shutil.rmtree(work)
+        remove(work)
         # too uniform for the constraints after the second round: one must do
         second = cuttings.second if small else None
         cuttings = replace(cuttings, tree=tree.without(small), second=second)
@@ -141,10 +141,12 @@ def _masked(cuttings: Cuttings, masking: Masking, draws: Draws) -> list[BlockFac
     extra += cuttings.constraints.extra
     numbers = {q.name: q.number for q in masking.quasi}
     nominal = {q.name for q in masking.quasi if q.scale is Scale.NOMINAL}
-    places = [block_of(cuttings.tree, numbers, nominal).alias(BLOCK)]
+    spark = cuttings.rows.sparkSession
+    places = [block_of(spark, cuttings.tree, numbers, nominal).alias(BLOCK)]
     if cuttings.second is not None:
-        places.append(block_of(cuttings.second, numbers, nominal).alias(NEXT))
-    placed = cuttings.rows.selectExpr("*", *extra).select("*", *places)
+        places.append(block_of(spark, cuttings.second, numbers, nominal).alias(NEXT))
+    rows = as_told(cuttings.rows, masking.quasi)
+    placed = rows.selectExpr("*", *extra).select("*", *places)
     placed = placed.repartitionById(cuttings.tree.blocks, BLOCK)
     masking = replace(masking, names=tuple(placed.columns))
     # `mapInArrow` takes a dot in a name for the way into a struct

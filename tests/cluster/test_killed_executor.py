@@ -21,9 +21,13 @@ def test_a_killed_executor_changes_nothing(
 ) -> None:
     (tmp_path / "seed").write_text("calm or stormy")
     people(spark, 12_000, partitions=4).write.parquet(str(tmp_path / "people"))
-    monkeypatch.setattr(Refined, "block_rows", killed_executor.BLOCK_ROWS)
+    for name in ("block_rows", "crosses"):  # `run` sets them; they are put back after the test
+        monkeypatch.setattr(Refined, name, getattr(Refined, name))
     table = spark.read.parquet(str(tmp_path / "people"))
-    calm = killed_executor.run(table, tmp_path, "calm")
+    calm = [
+        killed_executor.run(table, tmp_path, f"calm{1 + crosses}", crosses)
+        for crosses in (False, True)
+    ]
     done = subprocess.run(
         [sys.executable, killed_executor.__file__, str(tmp_path)],
         capture_output=True,
@@ -34,7 +38,9 @@ def test_a_killed_executor_changes_nothing(
     )
     assert done.returncode == 0, done.stderr[-2000:]
     stormy = json.loads(done.stdout.splitlines()[-1])
-    assert stormy.pop("killed") == 1
-    assert stormy == calm
-    assert calm["rows"] == 12_000
-    assert int(str(calm["blocks"])) > 8
+    assert stormy == [one | {"killed": 1} for one in calm]
+    assert calm[0]["hash"] != calm[1]["hash"], "the second round changed nothing"
+    for one in calm:
+        assert one["rows"] == 12_000
+        assert int(str(one["blocks"])) > 8
+    assert list(tmp_path.glob(".sparkanon*")) == []

@@ -145,6 +145,65 @@ def test_the_audit_reads_it_as_anonymize_measured_it(table: DataFrame, tmp_path:
         assert theirs[name, None] == pytest.approx(own[name, None], rel=1e-6), name
 
 
+def test_ends_of_ranges_are_cells_even_where_no_double_holds_them(spark: SparkSession) -> None:
+    far = 2**62  # beside a 0: doubles around it are 1024 apart
+    rows = [(far + i, Decimal(10**18 - 1 - i)) for i in range(30)]
+    rows += [(-i, Decimal(i)) for i in range(30)]
+    data = spark.createDataFrame(rows, "n bigint, d decimal(18,0)")
+    made = released(
+        data,
+        columns=dict.fromkeys("nd", "quasi_identifier"),
+        k=30,
+        method={"release": "generalize"},
+    )
+    assert made.data is not None
+    assert {tuple(row) for row in made.data.collect()} == {
+        (f"[{far}, {far + 29}]", f"[{10**18 - 30}, {10**18 - 1}]"),
+        ("[-29, 0]", "[0, 29]"),
+    }
+
+
+def test_a_taxonomy_over_categories_of_any_type(spark: SparkSession, tmp_path: Path) -> None:
+    trees = {
+        "d": {"small": ["1.0", "2.5"], "large": ["1.0E20"]},
+        "f": {"small": ["1.0", "2.5"]},
+        "m": {"cheap": ["1.50", "0.00"]},
+        "t": {"old": ["1999-12-31 00:00:00", "1999-12-31 23:59:59.5"]},
+        "u": {"old": ["1999-12-31 00:00:00"]},
+        "b": {"any": ["true", "false"]},
+        "i": {"odd": ["1", "3"]},
+        "o": {"old": ["1999-12-31"]},
+    }
+    kinds = ["double", "float", "decimal(4,2)", "timestamp", "timestamp_ntz", "boolean", "int"]
+    cells = []
+    for (name, tree), kind in zip(trees.items(), [*kinds, "date"], strict=True):
+        values = [value for below in tree.values() for value in below]
+        listed = ", ".join(map(repr, values))
+        cell = f"element_at(array({listed}), 1 + int(id) % {len(values)})"
+        cells.append(f"cast({cell} as {kind}) as {name}")
+    nominal = {"role": "quasi_identifier", "type": "nominal"}
+    policy = {
+        "columns": dict.fromkeys(trees, nominal),
+        "k": 12,
+        "method": {"space": "gower", "release": {"name": "generalize", "taxonomies": trees}},
+        "output": {"format": "parquet", "path": str(tmp_path / "release")},
+        "runs": str(tmp_path / "runs"),
+        "private": {"path": str(tmp_path / "pairs")},
+        "audit": {"take": ["il"]},
+    }
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    try:
+        data = spark.range(12).selectExpr(*cells)
+        made = sparkanon.anonymize(data, policy, spark=spark)
+        audited = sparkanon.audit(data, None, policy, spark=spark)
+    finally:
+        spark.conf.unset("spark.sql.session.timeZone")
+    assert made.data is not None
+    words = ("*", "small", "cheap", "old", "1999-12-31 00:00:00", "any", "odd", "1999-12-31")
+    assert {tuple(row) for row in made.data.collect()} == {words}
+    assert audited.measures
+
+
 def test_values_that_the_taxonomy_does_not_know(table: DataFrame) -> None:
     short = {"name": "generalize", "taxonomies": {"town": {"north": ["Aa", "B, by", "Ce"]}}}
     told = r"method\.release\.taxonomies\.town: \d+ cells hold a value not listed"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections import Counter
 from itertools import groupby
@@ -208,6 +207,37 @@ def test_nothing_leaks_sideways(
     assert list(tmp_path.glob(".sparkanon*")) == []
 
 
+def plans(spark: SparkSession) -> list[str]:
+    """What Spark's pages and event logs keep of every query so far."""
+    kept = spark._jsparkSession.sharedState().statusStore().executionsList()
+    return [kept.apply(i).physicalPlanDescription() for i in range(kept.size())]
+
+
+def test_no_cell_stands_in_a_plan(
+    spark: SparkSession, table: DataFrame, tmp_path: Path, small_blocks: None
+) -> None:
+    some = "if(person_id % 3 = 0, null, if(person_id % 3 = 1, '{}', '{}'))"
+    town = some.format("Zanz" + "ibar", "Timb" + "uktu")
+    columns = COLUMNS | dict.fromkeys(("town", "sum"), "quasi_identifier")
+    marked = table.withColumns({"town": F.expr(town), "sum": F.expr("if(age > 40, null, 4711)")})
+    marked.write.parquet(str(tmp_path / "marked"))
+    earlier = len(plans(spark))
+    release = sparkanon.anonymize(
+        spark.read.parquet(str(tmp_path / "marked")),
+        policy_for(
+            tmp_path,
+            columns=columns,
+            nulls="impute",
+            method={"space": {"name": "gower", "weights": {"town": 9.0}}, "grouping": "mdav"},
+        ),
+    )
+    assert release.manifest["blocks"] > 2
+    told = "".join(plans(spark)[earlier:])
+    assert "xxhash64(" in told
+    for cell in ("Zanzibar", "Timbuktu", "4711"):
+        assert cell not in told
+
+
 def test_the_order_of_rows_tells_nothing(
     spark: SparkSession, table: DataFrame, tmp_path: Path, small_blocks: None
 ) -> None:
@@ -269,15 +299,13 @@ def test_running_twice_is_running_once(
 def test_a_killed_run_is_cleared_and_its_old_release_given_back(tmp_path: Path) -> None:
     from sparkanon.engine.files import Staging
 
-    left = tmp_path / ".sparkanon-release-killed"
+    mine = Staging(tmp_path / "release", "running").path
+    mine.mkdir()
+    nobody = 2**22 + 1  # beyond the largest process number of Linux
+    killed = Staging(tmp_path / "release", "killed").path
+    left = killed.with_name(f"{killed.name.rpartition('.')[0]}.{nobody}")
     (left / "old").mkdir(parents=True)
     (left / "old" / "data").write_text("the old release")
-    nobody = 2**22 + 1  # beyond the largest process number of Linux
-    owner = {"pid": nobody, "host": os.uname().nodename}
-    (left / "_owner.json").write_text(json.dumps(owner))
-    mine = tmp_path / ".sparkanon-release-running"
-    mine.mkdir()
-    (mine / "_owner.json").write_text(json.dumps(owner | {"pid": os.getpid()}))
     with Staging(tmp_path / "release", "new") as staging:
         assert staging.path.stat().st_mode & 0o077 == 0
         assert (tmp_path / "release" / "data").read_text() == "the old release"

@@ -55,6 +55,14 @@ def test_weighted_centres_by_hand(spark: Any, tmp_path: Path) -> None:
     assert "weighted centres" in done.left_out["il"]
 
 
+def test_weights_that_no_double_holds(spark: Any, tmp_path: Path) -> None:
+    data = table(spark, [2**53 + 1, 2**54 + 2, 5 * 2**53 + 5] * 2, "bigint")
+    release = sparkanon.anonymize(data, policy_for(tmp_path), spark=spark)
+    mean = (1 * 10 + 2 * 20 + 5 * 60) / 8
+    found = {row["age"] for row in release.data.collect()}
+    assert sorted(found) == pytest.approx([mean, mean + 1000], rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ("weights", "kind", "message"),
     [

@@ -82,7 +82,8 @@ def linkage(
     everyone = _everyone(pair, sides.unpublished, compared, share)
     names = {c.name: f"v{i}" for i, c in enumerate(compared)}
     nominal = {c.name for c in compared if c.scale is Scale.NOMINAL}
-    placed = everyone.select("*", block_of(tree, names, nominal).alias("block"))
+    block = block_of(pair.sparkSession, tree, names, nominal)
+    placed = everyone.select("*", block.alias("block"))
     return _finished(_linked(placed, tree, search), rows, share)
 
 

@@ -19,7 +19,7 @@ from sparkanon.engine.audit.pairs import Sides, own_release, renamed
 from sparkanon.engine.audit.tables import apart, compare, fewer_rows, joined
 from sparkanon.engine.columns import Columns, resolve
 from sparkanon.engine.files import write_atomically
-from sparkanon.engine.fit import Facts, gather, usable, with_key
+from sparkanon.engine.fit import Facts, as_told, gather, usable, with_key
 from sparkanon.engine.manifest import Gate, check_gates, report_of
 from sparkanon.engine.measures_table import append
 from sparkanon.engine.runs import new_run_id
@@ -178,7 +178,7 @@ def _sides(
     if pairs is not None:
         sides = [("z", released, "release")]
         if policy.nulls is not NullPolicy.IMPUTE:  # whose pairs hold the imputed cells
-            sides.append(("x", cleaned, "original"))
+            sides.append(("x", as_told(cleaned, facts.quasi), "original"))
         names = [c.name for c in compared]
         for letter, table, what in sides:
             numbered = [f"{letter}{i}" for i in range(len(names))]

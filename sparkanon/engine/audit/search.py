@@ -13,7 +13,7 @@ import pyarrow as pa
 from sparkanon.engine.audit.pairs import Compared
 from sparkanon.engine.audit.tallies import records
 from sparkanon.engine.names import KEY
-from sparkanon.engine.workers import settles
+from sparkanon.engine.workers import settles, told_by_place
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.link import Linked, link, make, reaches
 from sparkanon.numeric.points import Points
@@ -112,6 +112,7 @@ class Search:
         return pa.schema(_FIELDS | {f"v{i}": kind for i, kind in enumerate(kinds)})
 
     @settles
+    @told_by_place
     def __call__(self, batches: Batches) -> Batches:
         held = [batch for batch in batches if batch.num_rows]
         if not held:

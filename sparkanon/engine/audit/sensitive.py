@@ -16,7 +16,7 @@ from pyspark.sql import types as T
 
 from sparkanon.engine.audit.tallies import tally
 from sparkanon.engine.session import batches_by_rows
-from sparkanon.engine.workers import settles
+from sparkanon.engine.workers import settles, told_by_place
 from sparkanon.measures import diversity
 
 Codes = npt.NDArray[np.int64]
@@ -165,6 +165,7 @@ class _ClassCounting:
     c: float
 
     @settles
+    @told_by_place
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         held = [batch for batch in batches if batch.num_rows]
         if not held:

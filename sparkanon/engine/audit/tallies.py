@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 
 from sparkanon.engine.audit.pairs import Compared
 from sparkanon.engine.session import batches_by_rows
+from sparkanon.engine.workers import told_by_place
 from sparkanon.numeric.records import Column, Records, Scale
 
 Batches = Iterator[pa.RecordBatch]
@@ -34,6 +35,7 @@ C = TypeVar("C", bound=Counting)
 class _OnExecutors:
     counting: Counting
 
+    @told_by_place
     def __call__(self, batches: Batches) -> Batches:
         total = None
         for cells in _pieces(batches):

@@ -1,0 +1,61 @@
+"""What a worker says when it fails: where, never what was in a cell."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+from unittest.mock import Mock
+
+import pyarrow as pa
+import pytest
+
+from sparkanon.engine.audit.search import Search
+from sparkanon.engine.audit.sensitive import _ClassCounting
+from sparkanon.engine.audit.tallies import _OnExecutors
+from sparkanon.engine.handover import HandOver, TakeOver
+from sparkanon.engine.mask import Masking
+from sparkanon.engine.names import BLOCK, KEY
+from sparkanon.errors import KernelError
+
+CELL = "Zanzibar-4711"
+
+
+def fail(*_: Any, **__: Any) -> NoReturn:
+    raise ValueError(f"could not convert {CELL}")
+
+
+def failing(kind: type, **parts: Any) -> Any:
+    """A worker whose parts all fail on what they are given."""
+    made = object.__new__(kind)
+    for name, part in parts.items():
+        object.__setattr__(made, name, part)
+    return made
+
+
+NAMES = (BLOCK, KEY, "cls", "v", "block", "file")
+MASKING = Mock(names=NAMES, floor=0, folder=CELL, grouped=fail, staged=fail)
+
+
+@pytest.mark.parametrize(
+    "worker",
+    [
+        failing(Masking, names=NAMES, floor=0, quasi=[Mock(name="v", read=fail)]),
+        failing(HandOver, masking=MASKING),
+        failing(TakeOver, masking=MASKING),
+        failing(Search, _block=fail),
+        failing(_ClassCounting, column=Mock(of=fail)),
+        failing(_OnExecutors, counting=Mock(count=fail)),
+    ],
+    ids=lambda worker: type(worker).__name__,
+)
+def test_a_failure_is_told_by_its_place(worker: Any) -> None:
+    batch = pa.RecordBatch.from_pydict(
+        {BLOCK: [0], KEY: [1], "cls": [1], "v": [CELL], "block": [0], "file": [CELL]}
+    )
+    if isinstance(worker, TakeOver):
+        batch = batch.select(["block", "file"]).cast(
+            pa.schema({"block": pa.int32(), "file": pa.string()})
+        )
+    with pytest.raises(KernelError) as caught:
+        list(worker(iter([batch])))
+    assert CELL not in str(caught.value)
+    assert caught.value.__cause__ is caught.value.__context__ is None
