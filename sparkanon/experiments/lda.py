@@ -6,7 +6,7 @@ learns from the release and is asked about the originals that were held out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SEED = 2019
+SPLITS, ADULT_SPLITS = 3, 2  # one alone is mostly chance: a quarter of Heart are 75 records
 TARGET = "class"
 ADULT, CANCER = "adult.csv", "breast_cancer_wisconsin.csv"
 HEART = "heart_cleveland.csv"
@@ -48,6 +49,7 @@ class DataSet:
     model: Callable[[], Any]
     ks: tuple[int, ...]
     file: str | None = None  # of the folder with data; None: made up
+    splits: int = SPLITS
 
 
 def run(data: Path, out: Path, spark: SparkSession, watch: Watcher | None = None) -> list[Path]:
@@ -67,28 +69,46 @@ def run(data: Path, out: Path, spark: SparkSession, watch: Watcher | None = None
 
 
 def measured(one: DataSet, table: pd.DataFrame, spark: SparkSession) -> Iterator[dict[str, Any]]:
-    """A row for each k and method; k = 1 is the original.
+    """A row for each k and method, the mean over all splits; k = 1 is the original.
 
     `lda, best alpha` is the paper's maximum trace: the best of all alphas on the held-out records
     themselves, for accuracy and F-measure each. `lda` finds its alpha without looking at them.
     """
+    found: dict[tuple[int, str], list[Any]] = {}
+    for number in range(one.splits):
+        for k, method, scores, alpha in split_once(one, table, number, spark):
+            found.setdefault((k, method), []).append((*scores, alpha))
+    for k in sorted({k for k, _ in found}):
+        means = {method: np.mean([row[:2] for row in rows], axis=0)
+                 for (at, method), rows in found.items() if at == k}  # fmt: skip
+        if k == 1:
+            yield _row(one, k, "original", *means["original"])
+            continue
+        alphas = [row[2] for row in found[k, "lda"]]
+        trace = [mean for method, mean in means.items() if method != "lda"]
+        yield _row(one, k, "mdav", *means["mdav"])
+        yield _row(one, k, "lda", *means["lda"], alphas=alphas)
+        yield _row(one, k, "lda, best alpha", *np.max(trace, axis=0))
+
+
+def split_once(
+    one: DataSet, table: pd.DataFrame, number: int, spark: SparkSession
+) -> Iterator[tuple[int, str, tuple[float, float], float | None]]:
+    """k, method, accuracy and F-measure, alpha: learned from three quarters of the records."""
     learned, asked = train_test_split(
-        table, test_size=0.25, random_state=SEED, stratify=table[TARGET]
+        table, test_size=0.25, random_state=SEED + number, stratify=table[TARGET]
     )
-    yield _row(one, 1, "original", *_scores(one, learned, asked))
+    yield 1, "original", _scores(one, learned, asked), None
     held = spark.createDataFrame(learned).cache()
     for k in one.ks:
         if 2 * k > len(learned):
             continue
-        plain, _ = _released(held, k, "euclidean")
-        trace = [_scores(one, plain, asked)]
-        yield _row(one, k, "mdav", *trace[0])
-        found, alpha = _released(held, k, {"name": "lda", "target": TARGET})
-        yield _row(one, k, "lda", *_scores(one, found, asked), alpha)
+        spaces: dict[str, Any] = {"mdav": "euclidean", "lda": {"name": "lda", "target": TARGET}}
         for alpha in ALPHAS:
-            space = {"name": "lda", "target": TARGET, "alpha": alpha}
-            trace.append(_scores(one, _released(held, k, space)[0], asked))
-        yield _row(one, k, "lda, best alpha", *np.max(trace, axis=0))
+            spaces[f"alpha {alpha}"] = {"name": "lda", "target": TARGET, "alpha": alpha}
+        for method, space in spaces.items():
+            release, told = _released(held, k, space)
+            yield k, method, _scores(one, release, asked), told
     held.unpersist()
 
 
@@ -114,13 +134,13 @@ def _scores(one: DataSet, learned: pd.DataFrame, asked: pd.DataFrame) -> tuple[f
 
 
 def _row(
-    one: DataSet, k: int, method: str, accuracy: float, f1: float, alpha: float | None = None
+    one: DataSet, k: int, method: str, accuracy: float, f1: float, alphas: Sequence[float] = ()
 ) -> dict[str, Any]:
     return {
         "data": one.name,
         "k": k,
         "method": method,
-        "alpha": alpha,
+        "alpha": " ".join(f"{alpha:g}" for alpha in alphas),  # of each split
         "accuracy": round(accuracy, 4),
         "f1": round(f1, 4),
         "published_accuracy": PUBLISHED.get((one.name, k, method)),
@@ -146,7 +166,8 @@ def page(rows: pd.DataFrame) -> str:
     lines = [
         "# LDA-guided MDAV (Rodriguez-Hoyos et al. 2019, figures 12-15)",
         "",
-        "Trained on the release of three quarters of the records, asked about the others.",
+        "Trained on the release of three quarters of the records, asked about the others: mean",
+        f"of {SPLITS} such splits ({ADULT_SPLITS} of Adult), where the paper has one.",
         "Boosted trees for Adult, logistic regression for the rest. `lda` finds alpha on the",
         "released part; `lda, best alpha` takes, as the paper does, the best of 1 to 64 by",
         "the held-out records themselves, so it can only gain on `mdav`.",
@@ -172,11 +193,10 @@ def page(rows: pd.DataFrame) -> str:
             "|---|---|---|---|---|---|",
         ]
         for row in own[own["k"] > 1].to_dict("records"):
-            alpha = "" if pd.isna(row["alpha"]) else f"{row['alpha']:g}"
             told = row["published_accuracy"]
             published = "" if pd.isna(told) else f"{told:.3f} ({row['accuracy'] - told:+.3f})"
             lines.append(
-                f"| {row['k']} | {row['method']} | {alpha} | {row['accuracy']:.3f} "
+                f"| {row['k']} | {row['method']} | {row['alpha']} | {row['accuracy']:.3f} "
                 f"| {published} | {row['f1']:.3f} |"
             )
     return "\n".join(lines) + "\n"
@@ -228,7 +248,7 @@ def _logistic() -> Any:
 
 
 DATA_SETS = (
-    DataSet("Adult", 12, _adult, _trees, (5, 10, 25, 50, 100, 200), ADULT),
+    DataSet("Adult", 12, _adult, _trees, (5, 10, 25, 50, 100, 200), ADULT, ADULT_SPLITS),
     DataSet(
         "Breast Cancer Wisconsin", 13, _breast_cancer, _logistic, (5, 10, 25, 50, 100), CANCER
     ),

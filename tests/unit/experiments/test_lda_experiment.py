@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from sparkanon.errors import InputError
-from sparkanon.experiments.lda import DATA_SETS, TARGET, page, panels, run
+from sparkanon.experiments import lda
+from sparkanon.experiments.lda import DATA_SETS, TARGET, DataSet, page, panels, run
 from sparkanon.experiments.plots import draw
 
 SHAPES = {
@@ -44,16 +47,35 @@ def test_all_missing_files_are_told_before_anything_runs(tmp_path: Path) -> None
 def test_the_page_shows_published_beside_ours(tmp_path: Path) -> None:
     rows = []
     for one in DATA_SETS:
-        rows.append((one.name, 1, "original", None, 0.9, 0.8, None))
+        rows.append((one.name, 1, "original", "", 0.9, 0.8, None))
         rows += [(one.name, k, m, a, 0.85, 0.7, None) for k in (5, 50)
-                 for m, a in (("mdav", None), ("lda", 4.0))]  # fmt: skip
+                 for m, a in (("mdav", ""), ("lda", "4 16"))]  # fmt: skip
     names = ["data", "k", "method", "alpha", "accuracy", "f1", "published_accuracy"]
     table = pd.DataFrame(rows, columns=names)
     at = (table["data"] == "Adult") & (table["k"] == 50) & (table["method"] == "mdav")
     table.loc[at, "published_accuracy"] = 0.818
     text = page(table)
     assert "| 50 | mdav |  | 0.850 | 0.818 (+0.032) | 0.700 |" in text
-    assert "| 5 | lda | 4 | 0.850 |  | 0.700 |" in text
+    assert "| 5 | lda | 4 16 | 0.850 |  | 0.700 |" in text
     assert text.count("Original: accuracy 0.900, F-measure 0.800.") == 4
     draw(panels(table), tmp_path / "lda.png")
     assert (tmp_path / "lda.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_rows_are_means_over_splits(monkeypatch: pytest.MonkeyPatch) -> None:
+    def told(one: DataSet, table: object, number: int, spark: object) -> Iterator[object]:
+        yield 1, "original", (0.9, 0.8), None
+        yield 5, "mdav", (0.5 + 0.2 * number, 0.6), None
+        yield 5, "lda", (0.8, 0.4 + 0.2 * number), 4.0 * (1 + number)
+        yield 5, "alpha 2", (0.9 - 0.3 * number, 0.5), None
+
+    monkeypatch.setattr(lda, "split_once", told)
+    one = replace(DATA_SETS[0], splits=2)
+    rows = [row.values() for row in lda.measured(one, pd.DataFrame(), None)]  # type: ignore[arg-type]
+    # alpha 2 is 0.9 and 0.6: better than mdav's 0.5 and 0.7 on the mean, not by the best of each
+    assert [list(row)[1:6] for row in rows] == [
+        [1, "original", "", 0.9, 0.8],
+        [5, "mdav", "", 0.6, 0.6],
+        [5, "lda", "4 8", 0.8, 0.5],
+        [5, "lda, best alpha", "", 0.75, 0.6],
+    ]
