@@ -25,6 +25,7 @@ from sparkanon.engine.pipeline import anonymize
 from sparkanon.engine.steps import Steps, Watcher
 from sparkanon.experiments.data import check_files
 from sparkanon.experiments.plots import Panel, draw
+from sparkanon.numeric.records import Floats
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -82,13 +83,13 @@ def measured(one: DataSet, table: pd.DataFrame, spark: SparkSession) -> Iterator
         means = {method: np.mean([row[:2] for row in rows], axis=0)
                  for (at, method), rows in found.items() if at == k}  # fmt: skip
         if k == 1:
-            yield _row(one, k, "original", *means["original"])
+            yield _row(one, k, "original", means["original"])
             continue
         alphas = [row[2] for row in found[k, "lda"]]
         trace = [mean for method, mean in means.items() if method != "lda"]
-        yield _row(one, k, "mdav", *means["mdav"])
-        yield _row(one, k, "lda", *means["lda"], alphas=alphas)
-        yield _row(one, k, "lda, best alpha", *np.max(trace, axis=0))
+        yield _row(one, k, "mdav", means["mdav"])
+        yield _row(one, k, "lda", means["lda"], alphas)
+        yield _row(one, k, "lda, best alpha", np.max(trace, axis=0))
 
 
 def split_once(
@@ -134,8 +135,9 @@ def _scores(one: DataSet, learned: pd.DataFrame, asked: pd.DataFrame) -> tuple[f
 
 
 def _row(
-    one: DataSet, k: int, method: str, accuracy: float, f1: float, alphas: Sequence[float] = ()
+    one: DataSet, k: int, method: str, scores: Floats, alphas: Sequence[float] = ()
 ) -> dict[str, Any]:
+    accuracy, f1 = map(float, scores)
     return {
         "data": one.name,
         "k": k,
