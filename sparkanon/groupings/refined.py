@@ -33,8 +33,8 @@ class Refined:
     Groups of k > 1000 (256 with `gower`) stay as they start, and from k > 200 none is annealed.
 
     With high effort a table of several blocks is cut a second time, at other places, and the
-    groups are refined there once more: of what the borders of blocks cost, that wins back more
-    than half. With normal effort the second pass would cost more than it gains (2 % of the loss).
+    groups are refined there once more, across what were borders. With normal effort that would
+    gain 3 % of the loss for nine times the time (docs/choosing.md).
     """
 
     key: ClassVar[str] = "refined"
