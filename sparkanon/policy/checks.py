@@ -14,6 +14,8 @@ from sparkanon.registry import Registry, unknown
 from sparkanon.releases import RELEASES
 from sparkanon.spaces import SPACES
 
+# Spark's own, which fails on a `yes` without saying what it was about
+_FLAGS = frozenset({"header", "multiline", "mergeschema", "enforceschema", "escapequotes"})
 _BY_PATH = ("csv", "parquet", "delta")
 
 
@@ -45,6 +47,9 @@ def _places(policy: Policy) -> Iterator[Problem]:
             yield Problem(f"{where}.{wanted}", f"is required for format {place.format}")
         if getattr(place, other) is not None:
             yield Problem(f"{where}.{other}", f"is not used for format {place.format}")
+        for name, value in place.options.items():
+            if name.lower() in _FLAGS and str(value).lower() not in ("true", "false"):
+                yield Problem(f"{where}.options.{name}", "must be true or false")
     source, sink = policy.input, policy.output
     if source is not None:
         if source.version is not None and source.format != "delta":

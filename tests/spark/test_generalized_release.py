@@ -13,7 +13,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import sparkanon
+from sparkanon.engine.audit.run import _not_told
 from sparkanon.errors import InputError, PolicyError
+from sparkanon.policy import make_policy
 
 SCHEMA = (
     "id int, age int, income double, ratio float, price decimal(10,2), born date, "
@@ -221,3 +223,14 @@ def test_mistakes_in_a_taxonomy_are_told_with_their_path(table: DataFrame) -> No
     wrong = {"name": "generalize", "taxonomies": {"town": {"any": ["Aa", "Aa"]}}}
     with pytest.raises(PolicyError, match=r"method\.release\.taxonomies\.town: 1 values stand"):
         released(table, method={"release": wrong})
+
+
+def test_loss_is_not_told_from_middles_alone() -> None:
+    policy = {
+        "columns": {"age": "quasi_identifier", "w": "weight"},
+        "k": 3,
+        "method": {"release": "generalize"},
+    }
+    assert "middles of ranges" in _not_told(make_policy(policy), False)["il"]
+    assert _not_told(make_policy(policy), True) == {}
+    assert "weighted centres" in _not_told(make_policy(policy | {"method": {}}), False)["il"]

@@ -140,11 +140,12 @@ def _own_release(spark: SparkSession, policy: Policy, columns: Columns) -> DataF
 
 def _not_told(policy: Policy, paired: bool) -> dict[str, str]:
     """Measures of our own release that its rows alone would answer wrongly."""
-    if policy.method.release.draws(policy.quasi_identifiers) is None:
-        if paired or not policy.with_role(Role.WEIGHT):
+    release = policy.method.release
+    if release.draws(policy.quasi_identifiers) is None:
+        if paired or not (release.texts or policy.with_role(Role.WEIGHT)):
             return {}
-        reason = "weighted centres are not means of their groups: keep the pairing (private)"
-        return {"il": reason}
+        what = "middles of ranges" if release.texts else "weighted centres"
+        return {"il": f"{what} are not means of their groups: keep the pairing (private)"}
     reason = "a release that draws from groups does not tell them: keep the pairing (private)"
     return dict.fromkeys((*CLASSES, *ATTRIBUTES, "il"), reason)
 

@@ -351,3 +351,14 @@ def test_the_exported_schema_is_up_to_date() -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "conf" / "policies").glob("*.yaml")), ids=str)
 def test_policies_that_ship_are_valid(path: Path) -> None:
     load_policy(path)
+
+
+def test_flags_of_spark_are_true_or_false() -> None:
+    source = {"format": "csv", "path": "a.csv"}
+    for fine in (True, "false", "TRUE"):
+        make_policy(GOOD | {"input": source | {"options": {"header": fine, "nullValue": "no"}}})
+    found = problems(input=source | {"options": {"header": "yes", "multiLine": 1}})
+    assert found == {
+        "input.options.header": "must be true or false",
+        "input.options.multiLine": "must be true or false",
+    }
