@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.mdav import mdav
-from sparkanon.numeric.records import Floats
+from sparkanon.numeric.records import Bools, Floats
 from sparkanon.spaces.base import Classes
 from sparkanon.spaces.euclidean import FittedEuclidean
 
@@ -38,21 +38,28 @@ def product(matrix: Floats, scores: Sequence[Floats]) -> list[Floats]:
 
 
 def best_alpha(plain: FittedEuclidean, span: Floats, classes: Classes) -> float:
-    """The one of ALPHAS with the best cross-validated accuracy, the smallest of equals.
+    """The smallest of ALPHAS that is as accurate as the best by cross-validation, but for noise.
 
     The sample is cut into FOLDS. On each, the others are grouped (MDAV, as many groups as the
     whole sample has at k), a logistic regression learns the classes from the centroids and is
-    asked about the records left out.
+    asked about the records left out. An alpha is worse than the best if it tells fewer of them
+    by more than one standard error, the root of the number on which the two differ: a larger one
+    costs information, and an accident of the folds is no reason for that.
     """
     right = {alpha: _right(plain, stretch(span, alpha), classes) for alpha in ALPHAS}
-    return max(ALPHAS, key=lambda alpha: (right[alpha], -alpha))
+    best = max(ALPHAS, key=lambda alpha: (int(right[alpha].sum()), -alpha))
+    for alpha in ALPHAS:
+        differ = int((right[alpha] != right[best]).sum())
+        if int(right[best].sum()) - int(right[alpha].sum()) <= np.sqrt(differ):
+            return alpha
+    return best
 
 
-def _right(plain: FittedEuclidean, matrix: Floats, classes: Classes) -> int:
-    """Of how many records of the sample a model of the other folds tells the class."""
+def _right(plain: FittedEuclidean, matrix: Floats, classes: Classes) -> Bools:
+    """For each record of the sample, whether a model of the other folds tells its class."""
     n = len(classes.codes)
     k = max(2, round(classes.k * (1 - 1 / FOLDS)))  # as many groups as all records would make
-    right = 0
+    right = np.zeros(n, np.bool_)
     scores = np.stack([plain.scores(column) for column in classes.sample])
     for fold in range(FOLDS):
         asked = np.arange(n) % FOLDS == fold
@@ -65,7 +72,7 @@ def _right(plain: FittedEuclidean, matrix: Floats, classes: Classes) -> int:
         sizes = np.bincount(labels)
         centres = np.stack([np.bincount(labels, weights=s) / sizes for s in scores[:, learned]])
         told = _predicted(centres[:, labels].T, classes.codes[learned], scores[:, asked].T)
-        right += int((told == classes.codes[asked]).sum())
+        right[asked] = told == classes.codes[asked]
     return right
 
 

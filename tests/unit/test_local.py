@@ -58,7 +58,7 @@ def test_blocks_where_there_are_more_records_than_a_grouping_serves() -> None:
     assert (labels != sparkanon.group(values, 3, grouping=ga, seed=1)).any()
 
 
-@pytest.mark.parametrize("space", ["lda", {"name": "lda", "alpha": 16.0}, Lda(target="x")])
+@pytest.mark.parametrize("space", [{"name": "lda", "alpha": 16.0}, Lda(target="x", alpha=16.0)])
 def test_classes_keep_groups_thin_across_them(space: Any) -> None:
     rng = np.random.default_rng(3)
     classes = np.repeat(["no", "yes"], 200)
@@ -71,6 +71,17 @@ def test_classes_keep_groups_thin_across_them(space: Any) -> None:
 
     guided = sparkanon.group(values, 10, grouping="mdav", space=space, classes=classes)
     assert mixed(guided) < mixed(sparkanon.group(values, 10, grouping="mdav"))
+
+
+def test_alpha_is_searched_for_where_it_is_not_said() -> None:
+    rng = np.random.default_rng(9)
+    classes, values = rng.integers(0, 2, 900), rng.normal(size=(900, 10))
+    values[:, 0] += 2.5 * classes  # six large groups would follow the noise of nine columns
+    plain, guided = (
+        sparkanon.group(values, 150, grouping="mdav", space=space, classes=known)
+        for space, known in (("euclidean", None), ("lda", classes))
+    )
+    assert (plain != guided).any()
 
 
 GOOD = np.arange(20.0).reshape(10, 2)

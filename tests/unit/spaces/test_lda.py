@@ -16,7 +16,7 @@ from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.spaces import Classes
 from sparkanon.spaces.euclidean import Euclidean
 from sparkanon.spaces.lda import FittedLda, Lda, projection
-from sparkanon.spaces.stretch import ALPHAS, stretch
+from sparkanon.spaces.stretch import ALPHAS, best_alpha, stretch
 
 
 def records_of(x: Floats) -> Records:
@@ -184,3 +184,21 @@ def test_the_search_stretches_where_it_helps() -> None:
     )
     assert found.told["alpha"] in ALPHAS[1:]
     assert again.told == found.told
+
+
+def test_an_accident_of_the_folds_is_no_reason_to_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
+    # alpha 1 tells 60 of 100; alpha 8 tells `more` others and misses 4 of those: the standard
+    # error of the difference is the root of more + 4
+    def telling(more: int) -> Any:
+        def right(_: Any, matrix: Floats, classes: Any) -> Any:
+            if matrix[0, 0] != 8.0:
+                return np.arange(100) < 60
+            return (np.arange(100) >= 4) & (np.arange(100) < 60 + more)
+
+        return right
+
+    plain = Euclidean().fit([])
+    classes = Classes(*(np.empty(0) for _ in range(3)), (), np.empty(0, np.int64), 3)
+    for more, alpha in ((4, 1.0), (7, 1.0), (8, 8.0), (20, 8.0)):  # 7 - 4 < 3.3, 8 - 4 > 3.4
+        monkeypatch.setattr("sparkanon.spaces.stretch._right", telling(more))
+        assert best_alpha(plain, np.eye(1), classes) == alpha
