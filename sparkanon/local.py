@@ -16,8 +16,10 @@ from sparkanon.groupings import GROUPINGS, Grouping
 from sparkanon.numeric.records import Column, Floats, Labels, Records, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.registry import Registry, choice, mistakes
+from sparkanon.releases.centroid import mean
 from sparkanon.spaces import SPACES, Classes, FittedSpace, Space
 from sparkanon.spaces.base import SAMPLE_ROWS, classes_problem
+from sparkanon.spaces.euclidean import Euclidean
 
 Config = str | Mapping[str, Any]
 
@@ -65,9 +67,8 @@ def microaggregate(values: npt.ArrayLike, k: int, **choices: Any) -> Floats:
     """Every record replaced by the mean of its group; `choices` as for `group`."""
     table, _ = _table(values)
     labels = group(values, k, **choices)
-    sizes = np.bincount(labels)
-    means = np.stack([np.bincount(labels, column) / sizes for column in table.T], axis=1)
-    return np.asarray(means[labels])
+    groups = int(labels.max()) + 1
+    return np.stack([mean(column, labels, groups)[labels] for column in table.T], axis=1)
 
 
 def _table(values: npt.ArrayLike) -> tuple[Floats, list[str]]:
@@ -155,18 +156,16 @@ def _told_apart(
     n = len(records[0].values)
     if classes.shape != (n,):
         raise InputError(Problem("classes", f"must be one for each of the {n} records"))
+    missing = sum(one is None or one != one for one in classes.tolist())  # noqa: PLR0124 (NaN)
+    if missing:
+        raise InputError(Problem("classes", f"{missing} are missing; leave these records out"))
     codes = np.unique(classes, return_inverse=True)[1]
     counts = np.bincount(codes)
     problem = classes_problem(len(counts))
     if problem is not None:
         raise InputError(Problem("classes", problem))
-    scores = np.stack(
-        [
-            (column.values - s.steady_mean()) / (s.steady_sd() or np.inf)
-            for column, s in zip(records, statistics, strict=True)
-        ],
-        axis=1,
-    )
+    plain = Euclidean().fit(statistics)
+    scores = np.stack([plain.scores(column) for column in records], axis=1)
     means = np.stack([np.bincount(codes, z) / counts for z in scores.T], axis=1)
     apart = scores - means[codes]
     some = np.arange(0, n, max(1, -(-n // SAMPLE_ROWS)))

@@ -15,8 +15,8 @@ from sparkanon.releases.base import NewValues, Published, mostly_null
 
 # Sums of weights that differ by less are the same: they were added up in another order.
 ROUNDING = 1e-9
-# Times the weight of all others of the group: more would tell too much about one record (the
-# dominance rule of tables of magnitudes, Hundepool et al. 2012, section 4.2.1).
+# Times the weight of all others of the group: more would tell too much about one record, as in
+# the dominance rule for tables of magnitudes (Hundepool et al. 2012).
 DOMINANT = 9.0
 
 

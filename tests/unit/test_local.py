@@ -104,6 +104,8 @@ GOOD = np.arange(20.0).reshape(10, 2)
         ({"space": {"name": "lda", "target": "c"}}, "classes: are needed by the space 'lda'"),
         ({"classes": GOOD[:, 0]}, "classes: are not used by the space 'euclidean'"),
         ({"space": "lda", "classes": [1, 2]}, "classes: must be one for each of the 10 records"),
+        ({"space": "lda", "classes": [None, "a"] * 5}, "classes: 5 are missing"),
+        ({"space": "lda", "classes": [1.0, np.nan] * 5}, "classes: 5 are missing"),
         ({"space": "lda", "classes": [1] * 10}, "has one class; there is nothing to tell apart"),
     ],
 )
