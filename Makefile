@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow lint format bench lock clean
+.PHONY: help setup demo test test-slow fuzz lint format bench lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -32,8 +32,12 @@ demo: setup  ## make 100,000 people, anonymize them, print where release and rep
 test: setup lint  ## lint, type-check, test (under 12 minutes on 2 cores)
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-test-slow: setup  ## the tests that take minutes
-	$(BIN)/python -m pytest -m slow
+test-slow: setup  ## the tests that take longer, some 6 minutes
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow
+
+SECONDS ?= 180
+fuzz: setup  ## types x policies x releases at random; SECONDS=600, FUZZ="--seed 7 --first 3"
+	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $(FUZZ)
 
 lint: setup  ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .

@@ -50,13 +50,16 @@ def group(
         raise InputError(Problem("k", f"must be 2 to {n}, the number of records. Got {k} instead"))
     who = _spec(GROUPINGS, "grouping", grouping)
     statistics, records = _columns(table, names)
+    problems = [Problem(f"values.{s.name}", s.problem) for s in statistics if s.problem]
+    if problems:
+        raise InputError(problems)
     fitted = _fitted(space, statistics, records, classes, k)
     tree, labels, first = _tree(records, fitted, who.block_rows, k), np.empty(n, np.int32), 0
     cells = {column.name: column.values for column in records}
     blocks = tree.assign(cells, np.arange(n))
     for block in range(tree.blocks):
         rows = np.flatnonzero(blocks == block)
-        points = fitted.points(tuple(column.rows(rows) for column in records))
+        points = fitted.points(tuple(column.rows(rows) for column in records)).checked()
         found = who.group(points, k, np.random.default_rng([seed, block]))
         labels[rows] = found + first
         first += int(found.max()) + 1
@@ -110,13 +113,18 @@ def _columns(table: Floats, names: list[str]) -> tuple[list[ColumnStatistics], R
             n=len(table),
             nulls=0,
             mean=float(column.values.mean()),
-            sd=float(column.values.std()),
+            sd=_sd(column.values),
             low=float(column.values.min()),
             high=float(column.values.max()),
         )
         for column in records
     ]
     return statistics, records
+
+
+def _sd(values: Floats) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in words
+        return float(values.std())
 
 
 def _fitted(

@@ -10,13 +10,14 @@ from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
+from reference_data import data_folder
+from seeds import seed_text
 
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 # Short jobs: the JVM's second compiler would take as much time as they do.
 os.environ.setdefault(
     "SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC"
 )
-ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(scope="session")
@@ -54,7 +55,7 @@ def command(
 
     def call(folder: Path, *arguments: str) -> CompletedProcess[str]:
         monkeypatch.chdir(folder)
-        monkeypatch.setenv("CLI_SEED", "s")
+        monkeypatch.setenv("CLI_SEED", seed_text())
         monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
         capfd.readouterr()
         code = run(list(arguments))
@@ -64,13 +65,9 @@ def command(
     return call
 
 
-@pytest.fixture(scope="session")
-def data_folder() -> Path:
-    """The papers' data sets; they are not ours to commit."""
-    folder = Path(os.environ.get("SPARKANON_DATA", ROOT.parent / "shared" / "data"))
-    if not folder.is_dir():
-        pytest.skip(f"no data sets in {folder}; set SPARKANON_DATA to their folder")
-    return folder
+@pytest.fixture(scope="session", name="data_folder")
+def _data_folder() -> Path:
+    return data_folder()
 
 
 @pytest.fixture

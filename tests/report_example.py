@@ -55,7 +55,7 @@ def example_run(**changes: Any) -> dict[str, Any]:
         "sweep": _sweep(),
         "seconds": {"start": 6.8, "read": 2.7, "fit": 5.8, "mask": 4.5, "verify": 1.0},
         "versions": {
-            "sparkanon": "0.1.0",
+            "sparkanon": "0.2.0",
             "pyspark": "4.2.0",
             "numpy": "2.4.1",
             "python": "3.11.9",

@@ -13,6 +13,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from sparkanon import places
 from sparkanon.cli import terminal
 from sparkanon.cli.auditing import audit, report
 from sparkanon.cli.reproduce import reproduce
@@ -113,6 +114,7 @@ def validate(policy: PolicyPath, changes: Changes = None, as_json: AsJson = Fals
         f"space {checked.method.space.key}, grouping {checked.method.grouping.key}, "
         f"release {checked.method.release.key}"
     )
+    out.print(f"  {escape(checked.promise.text)}")
 
 
 @app.command()
@@ -154,6 +156,14 @@ def profile(
     format_: Annotated[
         str | None, typer.Option("--format", help="csv, parquet, delta or table; else guessed.")
     ] = None,
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line of a CSV file names the columns; else guessed.",
+            show_default=False,
+        ),
+    ] = None,
     k: Annotated[int, typer.Option(min=2, help="k of the starter policy.")] = 5,
     to: Annotated[
         Path | None, typer.Option("--out", help="Write the starter policy into this file.")
@@ -162,22 +172,30 @@ def profile(
 ) -> None:
     """Types, nulls, distinctness, a suggested role for every column, and a starter policy.
 
-    Shows shares and counts, never a cell.
+    Shows shares and counts, never a cell. A CSV file whose first line looks like data is not
+    shown at all: say --no-header, or --header.
     """
     _call.json = as_json
     if to is not None and to.exists():
         raise InputError(Problem("--out", f"{to} exists already"))
+    from sparkanon.engine import headers, tables
     from sparkanon.engine import profile as profiling
-    from sparkanon.engine import tables
     from sparkanon.policy.model import Source
 
     kind = format_ or guessed_format(table)
     if kind not in ("csv", "parquet", "delta", "table"):
         raise InputError(Problem("--format", "must be csv, parquet, delta or table"))
+    if header is not None and kind != "csv":
+        raise InputError(Problem("--header", "is for CSV files"))
     source = guessed_source(table, kind)
+    if header is False:
+        source["options"] = source.get("options", {}) | {"header": False}
     progress = terminal.Progress()
     with _spark(None, progress, delta=kind == "delta") as spark:
-        found = profiling.profile(tables.read(spark, Source.model_validate(source)).data)
+        data = tables.read(spark, Source.model_validate(source)).data
+        if kind == "csv" and header is None:
+            headers.check_header(data, table)
+        found = profiling.profile(data)
     text = profiling.starter_policy(found, source, k)
     if to is not None:
         to.write_text(text, encoding="utf-8")
@@ -326,15 +344,5 @@ def _fail(error: SparkanonError, status: str, headline: str) -> int:
 
 def _unexpected(error: Exception) -> SparkanonError:
     """Type, condition and place: the text of a foreign exception may hold a cell."""
-    condition = getattr(error, "getCondition", lambda: None)()
-    named = f"{type(error).__name__}{f' [{condition}]' if condition else ''}"
-    at = error.__traceback__
-    while (
-        at is not None
-        and at.tb_next is not None
-        and "sparkanon" in at.tb_next.tb_frame.f_code.co_filename
-    ):
-        at = at.tb_next
-    place = f" in {Path(at.tb_frame.f_code.co_filename).name}:{at.tb_lineno}" if at else ""
     log = f"; Spark's own log: {_call.log}" if _call.log and _call.log.exists() else ""
-    return SparkanonError(f"{named}{place}{log}")
+    return SparkanonError(f"{places.told(error)}{log}")

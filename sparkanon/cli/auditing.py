@@ -122,10 +122,29 @@ def _show(done: Audit, as_json: bool) -> None:
         mark = "[green]passed[/]" if gate.passed else "[bold red]failed[/]"
         gates.add_row(f"gate {gate.gate}", gate.measured, mark)
     out.print(gates)
+    for line in _about_columns(done):
+        out.print(line)
     for name, why in sorted(done.left_out.items()):
         out.print(f"[dim]left out: {escape(name)}: {escape(why)}[/]")
     if done.folder is not None:
         out.print(f"report: [bold]sparkanon report {escape(str(done.folder))}[/]")
+
+
+def _about_columns(done: Audit) -> list[str]:
+    """What a person should know about the released columns, as markup."""
+    held = done.columns
+    lines = [f"[bold red]identifier:[/] {escape(name)}" for name in held.identifiers]
+    lines += [
+        f"[yellow]copy:[/] {escape(copy.column)} {_same(copy.column, copy.of, copy.how)}"
+        for copy in held.copies
+    ]
+    names = ", ".join(map(escape, held.unlisted))
+    return lines + ([f"[yellow]not in the policy:[/] {names}"] if names else [])
+
+
+def _same(column: str, of: str, how: str) -> str:
+    other = "the original" if of == column else escape(of)
+    return f"equals {other} {how}" if how == "row by row" else f"{how}, as {other}"
 
 
 def _json(done: Audit) -> dict[str, Any]:
@@ -136,13 +155,14 @@ def _json(done: Audit) -> dict[str, Any]:
         "run_id": done.run_id,
         "measures": [m.to_dict() for m in done.measures],
         "gates": [asdict(gate) for gate in done.gates],
+        "columns": done.columns.to_dict(),
         "left_out": [{"measure": n, "why": w} for n, w in sorted(done.left_out.items())],
         "report": str(done.folder / "report.json") if done.folder is not None else None,
     }
     if done.status == "refused":
         failed = [gate for gate in done.gates if not gate.passed]
         content["errors"] = [
-            {"path": f"gates.{g.gate}", "message": "the limit is not kept"} for g in failed
+            {"path": f"gates.{g.gate}", "message": done.failure(g)} for g in failed
         ]
     return content
 

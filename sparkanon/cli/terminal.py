@@ -25,6 +25,7 @@ _STEPS = {
     "verify": "verifying what was written",
     "publish": "publishing",
     "pair": "pairing the two tables",
+    "contents": "looking at what is released",
     "classes": "counting classes",
     "loss": "measuring information loss",
     "subsets": "telling records apart",
@@ -88,7 +89,9 @@ def show_release(
     lines.append(("rows", rows))
     asked, least = manifest["k"], manifest["min_class_size"]
     classes = manifest["class_sizes"]["classes"]
-    lines.append(("k", f"{asked} asked, smallest class {least:,} of {classes:,}"))
+    what = "class" if manifest["promise"]["kind"] == "classes" else "group"
+    lines.append(("k", f"{asked} asked, smallest {what} {least:,} of {classes:,}"))
+    lines.append(("promise", escape(manifest["promise"]["text"])))
     lines.append(("information loss", f"{total['il']:.2f} % of the variance"))
     worst = [m for m in manifest["measures"] if m["measure"] == "il" and m["column"] is not None]
     worst = sorted(worst, key=lambda m: -m["value"])[:3]
@@ -97,6 +100,8 @@ def show_release(
         lines.append(("most lost in", ", ".join(parts)))
     for gate in manifest["gates"]:
         value = "not measured" if gate["value"] is None else f"{gate['value']:.6g}"
+        if gate["compared"] not in (None, gate["value"]):
+            value += f" in a sample, perhaps {gate['compared']:.6g}"
         verdict = "[green]passed[/]" if gate["passed"] else "[bold red]failed[/]"
         lines.append((f"gate {gate['gate']}", f"{value} (limit {gate['limit']:g}) {verdict}"))
     lines.append(("time", f"{sum(manifest['seconds'].values()):.1f} s"))

@@ -1,6 +1,7 @@
 """The block tree as a Spark expression.
 
-Spark shows its plans on pages and in event logs, so categories stand in it as their hashes.
+Spark shows its plans on pages and in event logs, so no cut stands in them: thresholds and
+categories come from tables of one row.
 """
 
 from __future__ import annotations
@@ -11,57 +12,96 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column as SparkColumn
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import arrow_udf
 
 from sparkanon.blocks import Among, Below, Cut, Hashed, Leaf, Node, Tree
-from sparkanon.engine.names import KEY
+from sparkanon.engine.hidden import hidden
+from sparkanon.engine.names import KEY, RESERVED, quoted
 
-# Nested CASE WHENs beyond this are slower in the JVM than a trip to Python.
+# Nested CASE WHENs beyond this are slower in the JVM than a trip to Python, and so are longer
+# lists of categories, which Spark would go through one by one.
 MOST_IN_SQL = 128
+MOST_CATEGORIES = 64
+_THRESHOLDS = f"{RESERVED}_thresholds"
+_LISTS = f"{RESERVED}_lists"
 
 
-def block_of(
-    spark: SparkSession, tree: Tree, numbers: Mapping[str, str], nominal: Collection[str]
-) -> SparkColumn:
-    """The block of a row, from the numbers (in SQL) of its cells and its key alone."""
-    if tree.blocks <= MOST_IN_SQL:
-        return F.expr(_case(tree.root, numbers, _hashes(spark, tree)))
-    used = sorted({cut.column for cut in _cuts(tree.root) if not isinstance(cut, Hashed)})
-    cells = (F.expr(numbers[name]) for name in used)
-    assigned: SparkColumn = _assigner(tree, used, nominal)(F.col(KEY), *cells)
-    return assigned
+def with_blocks(
+    table: DataFrame,
+    trees: Mapping[str, Tree],
+    numbers: Mapping[str, str],
+    nominal: Collection[str],
+) -> DataFrame:
+    """The table with the block of every row in each of these trees, as columns of these names.
+
+    A block follows from the numbers (in SQL) of the row's cells and its key alone.
+    """
+    for name, tree in trees.items():
+        table = _with_block(table, name, tree, numbers, nominal)
+    return table
 
 
-def _hashes(spark: SparkSession, tree: Tree) -> dict[str, int]:
-    """Of every category that is cut by, as Spark hashes a cell; two may share one by chance."""
-    cuts = (cut for cut in _cuts(tree.root) if isinstance(cut, Among))
-    named = {category for cut in cuts for category in cut.categories if category is not None}
-    if not named:
-        return {}
-    listed = spark.createDataFrame(pa.table({"c": pa.array(sorted(named), pa.string())}))
-    return {row["c"]: row["h"] for row in listed.selectExpr("c", "xxhash64(c) as h").collect()}
+def _with_block(
+    table: DataFrame,
+    name: str,
+    tree: Tree,
+    numbers: Mapping[str, str],
+    nominal: Collection[str],
+) -> DataFrame:
+    cuts = list(_cuts(tree.root))
+    longest = max((len(cut.categories) for cut in cuts if isinstance(cut, Among)), default=0)
+    if tree.blocks > MOST_IN_SQL or longest > MOST_CATEGORIES:
+        used = sorted({cut.column for cut in cuts if not isinstance(cut, Hashed)})
+        cells = (F.expr(numbers[column]) for column in used)
+        assigned: SparkColumn = _assigner(tree, used, nominal)(F.col(KEY), *cells)
+        return table.select("*", assigned.alias(name))
+    thresholds = {cut.threshold for cut in cuts if isinstance(cut, Below)}
+    lists = {cut.categories for cut in cuts if isinstance(cut, Among)}
+    case = _Case(numbers, sorted(thresholds), sorted(lists, key=lambda one: sorted(map(str, one))))
+    kept = [*map(quoted, table.columns), f"{case.of(tree.root)} as {name}"]
+    return table.select("*", *case.known(table)).selectExpr(*kept)
 
 
-def _case(at: Node | Leaf, numbers: Mapping[str, str], hashes: Mapping[str, int]) -> str:
-    if isinstance(at, Leaf):
-        return str(at.block)
-    left, right = (_case(below, numbers, hashes) for below in (at.left, at.right))
-    return f"if({_condition(at.cut, numbers, hashes)}, {left}, {right})"
+class _Case:
+    """A tree as nested conditions over the places of its cuts in two lists."""
 
+    def __init__(
+        self,
+        numbers: Mapping[str, str],
+        thresholds: Sequence[float],
+        lists: Sequence[frozenset[str | None]],
+    ) -> None:
+        self._numbers = numbers
+        self._thresholds = thresholds
+        self._lists = lists
 
-def _condition(cut: Cut, numbers: Mapping[str, str], hashes: Mapping[str, int]) -> str:
-    if isinstance(cut, Hashed):
-        return f"(shiftright({KEY}, {cut.bit}) & 1) = 0"
-    cell = numbers[cut.column]
-    if isinstance(cut, Below):
-        return f"coalesce({cell} <= cast('{cut.threshold!r}' as double), true)"
-    named = sorted(hashes[category] for category in cut.categories if category is not None)
-    listed = ", ".join(f"cast('{one}' as bigint)" for one in named)
-    among = f"xxhash64({cell}) in ({listed})" if named else "false"
-    # the hash of a null is a number like others
-    return f"if({cell} is null, {'true' if None in cut.categories else 'false'}, {among})"
+    def known(self, table: DataFrame) -> list[SparkColumn]:
+        """The two lists, as columns that no plan shows."""
+        named = [sorted(one for one in listed if one is not None) for listed in self._lists]
+        values = {
+            _THRESHOLDS: pa.array([list(self._thresholds)], pa.list_(pa.float64())),
+            _LISTS: pa.array([named], pa.list_(pa.list_(pa.string()))),
+        }
+        spark = table.sparkSession
+        return [hidden(spark, cell).alias(name) for name, cell in values.items() if len(cell[0])]
+
+    def of(self, at: Node | Leaf) -> str:
+        if isinstance(at, Leaf):
+            return str(at.block)
+        return f"if({self._condition(at.cut)}, {self.of(at.left)}, {self.of(at.right)})"
+
+    def _condition(self, cut: Cut) -> str:
+        if isinstance(cut, Hashed):
+            return f"(shiftright({KEY}, {cut.bit}) & 1) = 0"
+        cell = self._numbers[cut.column]
+        if isinstance(cut, Below):
+            place = self._thresholds.index(cut.threshold)
+            return f"coalesce({cell} <= {_THRESHOLDS}[{place}], true)"
+        place = self._lists.index(cut.categories)
+        of_null = "true" if None in cut.categories else "false"
+        return f"if({cell} is null, {of_null}, array_contains({_LISTS}[{place}], {cell}))"
 
 
 def _cuts(at: Node | Leaf) -> Iterator[Cut]:

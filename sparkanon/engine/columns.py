@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
 
-from sparkanon.engine.names import RESERVED, quoted, text
+from sparkanon.engine.hidden import HiddenViews
+from sparkanon.engine.names import RESERVED, col, quoted, text
 from sparkanon.errors import InputError, Problem
 from sparkanon.numeric.records import Bools, Column, Floats, Scale
 from sparkanon.policy import ColumnType, Policy, Role
@@ -26,7 +28,7 @@ _NUMBERS = (*_WHOLE, T.FloatType, T.DoubleType, T.DecimalType)
 _NO_ARROW = (T.YearMonthIntervalType, T.CalendarIntervalType, T.TimeType)
 _ONE_TEXT = (*_WHOLE, T.BooleanType, T.DateType, T.StringType)  # Spark's, and Arrow's too
 _EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
-_GRID = 2**40
+_LENGTHS = ("__CHAR_VARCHAR_TYPE_STRING",)  # metadata that may stay
 _MICROS = (-62_135_596_800 * 10**6, 253_402_300_800 * 10**6 - 1)  # years 1 to 9999
 _ENDS: dict[str, tuple[float, float]] = {
     "boolean": (0, 1),
@@ -45,8 +47,8 @@ _ENDS: dict[str, tuple[float, float]] = {
 class Quasi:
     """One quasi-identifier: its number for statistics and kernels, and the way back.
 
-    Whole numbers, dates and timestamps are counted from `origin`, so that a double holds them
-    exactly unless they span more than 2^53; those and decimals are read to some 15 digits.
+    Whole numbers beyond 2^53 are counted from `origin`, so that a double holds them exactly
+    unless they span more than that; those and decimals are read to some 15 digits.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Quasi:
     as_text: bool = False
     allowed: tuple[str, ...] | None = None  # all values that a nominal column may hold
     origin: int = 0
+    shift: str = ""  # the origin in SQL, where there is one
 
     @property
     def scale(self) -> Scale:
@@ -79,6 +82,19 @@ class Quasi:
         return self.order is None and isinstance(self.spark, steps)
 
     @property
+    def outside(self) -> str | None:
+        """Whether a cell is no day of the years 1 to 9999, in SQL; None where it has no days."""
+        if not self.whole or self.spark.typeName() not in ("date", "timestamp", "timestamp_ntz"):
+            return None
+        low, high = _ENDS[self.spark.typeName()]
+        return f"not {self.steps} between {int(low)} and {int(high)}"
+
+    def holds(self, low: int, high: int) -> bool:
+        """Whether the type can publish whole numbers from here to there."""
+        least, most = _ENDS[self.spark.typeName()]
+        return least <= low and high <= most
+
+    @property
     def cell(self) -> str:
         return quoted(self.name)
 
@@ -99,7 +115,7 @@ class Quasi:
             place = f"array_position(array({listed}), cast({self.cell} as string))"
             return f"cast(nullif({place}, 0) - 1 as double)"
         if self.whole:
-            shift = f" - cast('{self.origin}' as bigint)" if self.origin else ""
+            shift = f" - {self.shift}" if self.shift else ""
             return f"cast({self.steps}{shift} as double)"
         if isinstance(self.spark, T.BooleanType):
             return f"cast(cast({self.cell} as int) as double)"
@@ -199,11 +215,14 @@ class Quasi:
         own = replace(self, as_double=False, as_text=False)
         return own.write(own.snap(np.array([value])), np.zeros(1, np.bool_), None)
 
-    def from_origin(self, low: int, high: int) -> Quasi:
-        """Count from near `low`: on a coarse grid, because Spark shows its plans."""
-        if high - low >= 2**62:
+    def from_origin(self, low: int, high: int, views: HiddenViews) -> Quasi:
+        """Count from `low` where doubles do not hold the numbers themselves, but their distance.
+
+        Spark must not show where that is.
+        """
+        if max(abs(low), abs(high)) <= 2**53 or high - low >= 2**62:
             return self
-        return replace(self, origin=abs(low) // _GRID * _GRID * (1 if low > 0 else -1))
+        return replace(self, origin=low, shift=views.add(pa.array([low], pa.int64())))
 
 
 def _inside(end: int | Fraction) -> float:
@@ -231,6 +250,7 @@ class Columns:
 
 def resolve(policy: Policy, schema: T.StructType) -> Columns:
     """Fit the policy to a table's schema, or say everything that does not fit."""
+    schema = plain_schema(schema)
     problems = list(_name_problems(policy, schema))
     fields = {field.name: field for field in schema.fields}
     quasi: dict[str, Quasi] = {}
@@ -258,6 +278,51 @@ def resolve(policy: Policy, schema: T.StructType) -> Columns:
     return Columns(tuple(quasi.values()), released, weight)
 
 
+def plain_schema(schema: T.StructType) -> T.StructType:
+    """The schema without what would travel along or change how cells are compared.
+
+    Metadata can hold cells (the labels of a StringIndexer), and a collation takes different
+    texts for equal ones: k and row keys must count by bytes. Only the lengths of char and
+    varchar columns stay.
+    """
+    return T.StructType(
+        [
+            T.StructField(
+                field.name,
+                _plain_type(field.dataType),
+                field.nullable,
+                {key: field.metadata[key] for key in _LENGTHS if key in (field.metadata or {})},
+            )
+            for field in schema.fields
+        ]
+    )
+
+
+def _plain_type(kind: T.DataType) -> T.DataType:
+    if isinstance(kind, T.StructType):
+        return plain_schema(kind)
+    if isinstance(kind, T.ArrayType):
+        return T.ArrayType(_plain_type(kind.elementType), kind.containsNull)
+    if isinstance(kind, T.MapType):
+        ends = _plain_type(kind.keyType), _plain_type(kind.valueType)
+        return T.MapType(*ends, kind.valueContainsNull)
+    return T.StringType() if type(kind) is T.StringType else kind
+
+
+def plain(table: DataFrame) -> DataFrame:
+    """The table with texts that are compared by their bytes; any other stays as it is."""
+    pairs = zip(table.schema.fields, plain_schema(table.schema).fields, strict=True)
+    collated = {old.name: new.dataType for old, new in pairs if old.dataType != new.dataType}
+    if not collated:
+        return table
+    return table.select(
+        *(
+            col(name).cast(collated[name]).alias(name) if name in collated else col(name)
+            for name in table.columns
+        )
+    )
+
+
 def _is_released(policy: Policy, name: str) -> bool:
     listed = policy.columns.get(name)
     if listed is None:
@@ -267,6 +332,13 @@ def _is_released(policy: Policy, name: str) -> bool:
 
 def _name_problems(policy: Policy, schema: T.StructType) -> Iterable[Problem]:
     names = schema.names
+    if not set(names) & set(policy.columns):  # names of the table may be cells of a person
+        yield Problem(
+            "columns",
+            f"none of the {len(policy.columns)} columns of the policy is among the {len(names)} "
+            "columns of the table; has the file a header line?",
+        )
+        return
     for name in policy.columns:
         if name not in names:
             near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)

@@ -16,9 +16,12 @@ from pyspark.sql import types as T
 
 from sparkanon.blocks import Sample
 from sparkanon.engine.columns import Columns, Quasi
+from sparkanon.engine.hidden import HiddenViews
 from sparkanon.engine.names import KEY, col, quoted, text
 from sparkanon.engine.rows import row_hash, sampled
+from sparkanon.engine.tally import tally
 from sparkanon.errors import InputError, Problem
+from sparkanon.numeric.exact import exact_sums
 from sparkanon.numeric.records import Column, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.policy import NullPolicy
@@ -63,8 +66,13 @@ def _infinite(quasi: Quasi) -> str:
     return f"coalesce(abs({quasi.cell}) = cast('Infinity' as double), false)"
 
 
-def gather(table: DataFrame, columns: Columns, k: int, nulls: NullPolicy) -> Facts:
-    """One pass over the table (and one over its nominal columns), or a refusal."""
+def gather(
+    table: DataFrame, columns: Columns, k: int, nulls: NullPolicy, views: HiddenViews
+) -> Facts:
+    """One pass over the table (and one over its nominal columns), or a refusal.
+
+    `views` keep what expressions need to know about the cells and must not show.
+    """
     kept = usable(columns.quasi) if nulls is NullPolicy.DROP_ROW else None
     wanted = {
         "rows_in": "count(1)",
@@ -86,26 +94,61 @@ def gather(table: DataFrame, columns: Columns, k: int, nulls: NullPolicy) -> Fac
     if columns.weight is not None:
         wanted |= _weights(columns.weight, kept)
     counts = _counted(table, wanted)
-    counts |= _infinite_cells(table, columns, counts)
+    counts |= _odd_cells(table, columns, counts)
     problems = _refusals(counts, columns, k, nulls)
     if problems:
         raise InputError(problems)
     shifted = tuple(
-        q.from_origin(counts[f"low_{i}"], counts[f"high_{i}"])
+        q.from_origin(counts[f"low_{i}"], counts[f"high_{i}"], views)
         if q.whole and q.scale is not Scale.NOMINAL
         else q
         for i, q in enumerate(columns.quasi)
     )
-    counts |= _shifted_moments(table, shifted, counts, kept)
+    counts |= _shifted_moments(table, shifted, kept)
     statistics = tuple(_statistics(q, i, counts, nulls) for i, q in enumerate(shifted))
+    problems = [
+        Problem(f"columns.{s.name}", f"{s.problem}; clean or rescale it")
+        for s in statistics
+        if s.problem is not None
+    ]
+    if problems:
+        raise InputError(problems)
+    rows = table if kept is None else table.filter(kept)
+    statistics = _made_steady(rows, shifted, statistics)
     return Facts(
         rows_in=counts["rows_in"],
         rows=counts["rows"],
         quasi=shifted,
-        statistics=_with_pair_differences(
-            table if kept is None else table.filter(kept), statistics, counts["rows"]
-        ),
+        statistics=_with_pair_differences(rows, statistics, counts["rows"]),
     )
+
+
+@dataclass(frozen=True)
+class _Exactly:
+    """Exact sums of these columns, for `tally`."""
+
+    names: tuple[str, ...]
+
+    def count(self, cells: pa.Table) -> npt.NDArray[np.object_]:
+        columns = (cells.column(name).drop_null().to_numpy() for name in self.names)
+        sums = np.empty(len(self.names), dtype=object)
+        sums[:] = [exact_sums(column) for column in columns]
+        return sums
+
+
+def _made_steady(
+    rows: DataFrame, quasi: Sequence[Quasi], statistics: tuple[ColumnStatistics, ...]
+) -> tuple[ColumnStatistics, ...]:
+    """One more pass over columns whose mean or sd lies on an edge of rounding: few tables do.
+
+    Spark adds up partitions in any order, and on an edge the last bit decides.
+    """
+    names = {i: f"c{i}" for i, s in enumerate(statistics) if not s.is_steady}
+    if not names:
+        return statistics
+    numbers = rows.selectExpr(*(f"{quasi[i].number} as {name}" for i, name in names.items()))
+    sums = dict(zip(names, tally(numbers, _Exactly(tuple(names.values()))), strict=True))
+    return tuple(s.made_steady(sums[i]) if i in sums else s for i, s in enumerate(statistics))
 
 
 def _weights(name: str, kept: str | None) -> dict[str, str]:
@@ -128,15 +171,15 @@ def _counted(table: DataFrame, wanted: Mapping[str, str]) -> dict[str, Any]:
     return dict(found.asDict())
 
 
-def _infinite_cells(
-    table: DataFrame, columns: Columns, counts: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Count them only where the extremes show that there are some: a pass few tables need."""
-    wanted = {
-        f"infinite_{i}": f"count_if({_infinite(quasi)})"
-        for i, quasi in enumerate(columns.quasi)
-        if any(abs(counts.get(f"{end}_{i}") or 0) == float("inf") for end in ("low", "high"))
-    }
+def _odd_cells(table: DataFrame, columns: Columns, counts: Mapping[str, Any]) -> dict[str, Any]:
+    """Count infinities and impossible days only where the extremes show that there are some."""
+    wanted = {}
+    for i, quasi in enumerate(columns.quasi):
+        ends = [counts.get(f"{end}_{i}") or 0 for end in ("low", "high")]
+        if float("inf") in map(abs, ends):
+            wanted[f"infinite_{i}"] = f"count_if({_infinite(quasi)})"
+        elif quasi.outside is not None and not quasi.holds(*ends):
+            wanted[f"outside_{i}"] = f"count_if({quasi.outside})"
     return _counted(table, wanted) if wanted else {}
 
 
@@ -145,17 +188,11 @@ def _moments(quasi: Quasi, i: int, kept: str | None) -> dict[str, str]:
     return {f"mean_{i}": f"avg({fit})", f"sd_{i}": f"stddev_pop({fit})"}
 
 
-def _shifted_moments(
-    table: DataFrame, quasi: Sequence[Quasi], counts: dict[str, Any], kept: str | None
-) -> dict[str, Any]:
-    """Means from the origin; whole numbers beyond 2^53 are told apart in a pass of their own."""
-    moved = [(i, q) for i, q in enumerate(quasi) if q.origin]
-    means = {f"mean_{i}": counts[f"mean_{i}"] - q.origin for i, q in moved}
-    far = [(i, q) for i, q in moved if abs(q.origin) + 2**52 > 2**53]
-    if not far:
-        return means
+def _shifted_moments(table: DataFrame, quasi: Sequence[Quasi], kept: str | None) -> dict[str, Any]:
+    """Whole numbers beyond 2^53 are counted from their origin, in a pass of their own."""
+    far = [(i, q) for i, q in enumerate(quasi) if q.shift]
     wanted = {name: m for i, q in far for name, m in _moments(q, i, kept).items()}
-    return means | _counted(table, wanted)
+    return _counted(table, wanted) if wanted else {}
 
 
 def _refusals(
@@ -182,6 +219,10 @@ def _refusals(
             problems.append(
                 Problem(path, f"{infinite} cells are infinite; clean them or say nulls: drop_row")
             )
+        outside = counts.get(f"outside_{i}", 0)
+        if outside:
+            text = f"{outside} cells are dates outside of the years 1 to 9999; clean them"
+            problems.append(Problem(path, text))
     if columns.weight is not None:
         problems += _weight_problems(counts, f"columns.{columns.weight}")
     if not problems and counts["rows"] < k:
@@ -231,10 +272,11 @@ def _with_pair_differences(
         F.struct(F.lit(i).alias("at"), col(n).cast("string").alias("cell")) for i, n in nominal
     ]
     sizes = table.select(F.explode(F.array(*cells)).alias("c")).groupBy("c").count()
-    squares = sizes.groupBy("c.at").agg(F.sum(F.col("count").cast("double") ** 2).alias("squares"))
+    square = "sum(cast(count as decimal(19, 0)) * count) as squares"  # the same in any order
+    squares = sizes.groupBy("c.at").agg(F.expr(square))
     by_place = {row["at"]: row["squares"] for row in squares.collect()}  # one row a column
     return tuple(
-        replace(s, pair_difference=1.0 - by_place[i] / rows**2) if i in by_place else s
+        replace(s, pair_difference=1.0 - int(by_place[i]) / rows**2) if i in by_place else s
         for i, s in enumerate(statistics)
     )
 

@@ -9,7 +9,7 @@ null, and `is_readable` counts it. For several answers about a column, select `b
 from __future__ import annotations
 
 from sparkanon.engine import shapes
-from sparkanon.engine.kinds import Kind, Reading
+from sparkanon.engine.kinds import TEXT, Kind, Reading
 from sparkanon.engine.names import text
 from sparkanon.engine.shapes import BOUNDS, CELL, ONE, PARTS, VALUE, let
 
@@ -60,6 +60,38 @@ def is_generalized(cell: str, kind: Kind) -> str:
         several = let(BOUNDS, shapes.bounds(CELL, kind), read)
     found = f"not {shapes.suppressed(CELL, kind)} and ({several})"
     return let(CELL, shapes.tidy(cell, kind), found)
+
+
+def spans(cell: str, kind: Kind) -> str:
+    """What a cell covers that stands for many numbers: an array of structs as of `bounds`.
+
+    The members of a set are apart, and the prefix 12* reaches up to 130, which is not in it. Null
+    for a plain value and where nothing is published; if stars say so, an array of one null. Empty
+    if the cell cannot be read.
+    """
+    b = BOUNDS
+    plain = f"{b}.low is not null and {b}.low <=> {b}.high"
+    member = shapes.struct(f"{ONE}.low", f"{ONE}.high")
+    members = f"transform({shapes.set_values(CELL, kind)}, {ONE} -> {member})"
+    cases = f"when {b} is null then array() when {plain} then null"
+    cases += f" when {shapes.is_set(CELL)} then {members}"
+    if kind.is_number:  # as in `covers`
+        above = shapes.struct(f"{b}.low", f"{b}.high + 1", high_open="true")
+        below = shapes.struct(f"{b}.low - 1", f"{b}.high", low_open="true")
+        prefix = f"array(if({b}.high > 0, {above}, {below}))"
+        cases += f" when {shapes.has_prefix(CELL, kind)} then {prefix}"
+    read = let(b, shapes.bounds(CELL, kind), f"case {cases} else array({b}) end")
+    stars = f"if(contains({CELL}, '*'), array(cast(null as {shapes.STRUCT})), null)"
+    found = f"if({shapes.suppressed(CELL, kind)}, {stars}, {read})"
+    return let(CELL, shapes.tidy(cell, kind), f"cast({found} as array<{shapes.STRUCT}>)")
+
+
+def words(cell: str) -> str:
+    """The tidy text of a nominal cell; null where nothing is published, * if stars say so."""
+    stars = f"if(contains({CELL}, '*'), '*', null)"
+    return let(
+        CELL, shapes.tidy(cell, TEXT), f"if({shapes.suppressed(CELL, TEXT)}, {stars}, {CELL})"
+    )
 
 
 def covers(cell: str, original: str, kind: Kind) -> str:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from sparkanon.engine.columns import Quasi
 from sparkanon.engine.fit import Facts, sample_column
 from sparkanon.engine.names import KEY, quoted
 from sparkanon.engine.rows import row_hash, sampled
+from sparkanon.engine.tally import tally
 from sparkanon.errors import InputError, Problem
+from sparkanon.numeric.class_sums import ClassSums, class_sums
+from sparkanon.numeric.records import Floats
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.policy import Policy
 from sparkanon.spaces import Classes, FittedSpace
@@ -31,49 +34,49 @@ def fit_space(table: DataFrame, facts: Facts, policy: Policy) -> FittedSpace:
 
 
 def class_moments(table: DataFrame, facts: Facts, target: str, k: int) -> Classes:
-    """Counts, means and covariances by class in one aggregation, and a hash sample.
+    """Counts, means and covariances by class in one pass, and a hash sample.
 
-    Classes are told apart by a hash, so that no label leaves Spark.
+    Classes are told apart by a hash, so that no label leaves Spark. Sums are exact, so that they
+    are the same in whatever order Spark adds them up.
     """
     labelled = table.filter(f"{quoted(target)} is not null")
     labelled = labelled.withColumn(_CLASS, F.expr(row_hash([table.schema[target]])))
-    d = len(facts.quasi)
-    pairs = [(i, j) for i in range(d) for j in range(i + 1)]
-    sums = [
-        "count(1) as n",
-        *(f"avg(z{i}) as m{i}" for i in range(d)),
-        *(f"sum(z{i} * z{j}) as p{i}_{j}" for i, j in pairs),
-    ]
-    scores = _scores(facts.quasi, facts.statistics)
-    found = labelled.selectExpr(_CLASS, *scores).groupBy(_CLASS).agg(*map(F.expr, sums))
-    rows = sorted(found.limit(MOST_CLASSES + 1).collect(), key=lambda row: row[_CLASS])
-    problem = classes_problem(len(rows))
+    numbers = [f"{q.number} as q{i}" for i, q in enumerate(facts.quasi)]
+    counted: ClassSums | None = tally(
+        labelled.selectExpr(_CLASS, *numbers), _ClassCounting(facts.statistics)
+    )
+    found = counted if counted is not None else ClassSums({})
+    problem = classes_problem(len(found.by_class))
     if problem is not None:
         raise InputError(Problem("method.space.target", problem))
-    counts = np.array([row["n"] for row in rows], dtype=np.float64)
-    means = np.array([[row[f"m{i}"] for i in range(d)] for row in rows])
-    products = np.zeros((d, d))
-    for i, j in pairs:
-        products[i, j] = products[j, i] = sum(row[f"p{i}_{j}"] for row in rows)
+    counts, means, within = found.moments()
     total = counts.sum()
-    within = (products - (means.T * counts) @ means) / total
     share = SAMPLE_ROWS / max(float(total), 1.0)
-    numbers = [f"{q.number} as q{i}" for i, q in enumerate(facts.quasi)]
     drawn = labelled.filter(sampled(share)).selectExpr(KEY, _CLASS, *numbers).toArrow()
     drawn = drawn.sort_by([(name, "ascending") for name in drawn.column_names])
     sample = tuple(
         sample_column(q.name, q.scale, drawn.column(f"q{i}").combine_chunks())[0]
         for i, q in enumerate(facts.quasi)
     )
-    codes = np.searchsorted([row[_CLASS] for row in rows], drawn.column(_CLASS).to_numpy())
+    codes = np.searchsorted(sorted(found.by_class), drawn.column(_CLASS).to_numpy())
     return Classes(counts, means, within, sample, codes.astype(np.int64), k)
 
 
-def _scores(quasi: Sequence[Quasi], statistics: Sequence[ColumnStatistics]) -> list[str]:
-    """z-scores in SQL, 0 for a null and in a constant column."""
-    found = []
-    for i, (q, s) in enumerate(zip(quasi, statistics, strict=True)):
-        unit = s.steady_sd()
-        score = f"({q.number} - {s.steady_mean()!r}d) / {unit!r}d" if unit > 0 else "0d"
-        found.append(f"coalesce({score}, 0d) as z{i}")
-    return found
+@dataclass(frozen=True)
+class _ClassCounting:
+    """Sums of z-scores by class, for `tally`."""
+
+    statistics: tuple[ColumnStatistics, ...]
+
+    def count(self, cells: pa.Table) -> ClassSums:
+        scores = np.stack([self._scores(cells, i) for i in range(len(self.statistics))], axis=1)
+        return class_sums(cells.column(_CLASS).to_numpy(), scores, MOST_CLASSES + 1)
+
+    def _scores(self, cells: pa.Table, i: int) -> Floats:
+        """z-scores, 0 for a null and in a constant column."""
+        unit, mean = self.statistics[i].steady_sd(), self.statistics[i].steady_mean()
+        values = cells.column(f"q{i}").combine_chunks()
+        if unit <= 0:
+            return np.zeros(len(values))
+        filled = values.fill_null(mean).to_numpy(zero_copy_only=False)
+        return np.asarray((filled - mean) / unit, np.float64)

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from sparkanon.engine.mask import Batches, BlockFacts, Masking, whole_blocks
+from sparkanon.engine.mask import Batches, BlockFacts, Masking
 from sparkanon.engine.names import NEXT, START
-from sparkanon.engine.workers import settles, told_by_place
+from sparkanon.engine.workers import settles, told_by_place, whole_blocks
 
 _FILES = pa.schema({"block": pa.int32(), "file": pa.string()})
 
@@ -37,7 +37,7 @@ class HandOver:
     def _handed(self, table: pa.Table, block: int) -> BlockFacts:
         if table.num_rows < self.masking.floor:
             return BlockFacts(block, table.num_rows)
-        order, labels = self.masking.grouped(table, block)
+        order, labels = self.masking.grouped(table)
         # a group goes where its first record goes
         goes = table.column(NEXT).to_numpy()[order]
         goes = goes[np.unique(labels, return_index=True)[1]][labels]

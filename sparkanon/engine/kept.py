@@ -44,7 +44,7 @@ class Kept:
 
     def find(self, policy: Policy) -> dict[str, Any] | None:
         """What was measured under this policy before, if everything else is still the same."""
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, RecursionError):
             found = json.loads(self._path(policy).read_text(encoding="utf-8"))
             if isinstance(found, dict) and found.get("made_from") == self._made_from(policy):
                 result = found.get("result")

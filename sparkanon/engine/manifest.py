@@ -4,52 +4,20 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from sparkanon.engine.gates import Gate
 from sparkanon.measures import Measure
 from sparkanon.measures.anonymity import ClassSizes
+from sparkanon.measures.public import public
 from sparkanon.policy import Policy
 from sparkanon.report import REPORT_VERSION
 from sparkanon.rng import Seed
 
 _LIBRARIES = ("sparkanon", "pyspark", "delta-spark", "numpy", "numba", "pyarrow", "pydantic")
-
-
-@dataclass(frozen=True)
-class Gate:
-    """A limit, the value that was measured, and whether the release may pass."""
-
-    gate: str
-    limit: float
-    value: float | None
-    passed: bool
-
-    @property
-    def measured(self) -> str:
-        found = "could not be measured" if self.value is None else f"is {self.value:.6g}"
-        return f"{found}, the limit is {self.limit:g}"
-
-    @property
-    def failure(self) -> str:
-        return f"{self.measured}; nothing was published"
-
-
-def check_gates(policy: Policy, measures: Sequence[Measure]) -> tuple[Gate, ...]:
-    """Every gate of the policy; the promise of k itself always stands first."""
-    values = {m.measure: m.value for m in measures if m.column is None}
-    values["k"] = values.get("min_class_size")
-    limits = policy.gates | {"min_k": max(policy.k, policy.gates.get("min_k", 0.0))}
-    gates = []
-    for gate in ("min_k", *(name for name in limits if name != "min_k")):
-        side, _, measure = gate.partition("_")
-        limit, value = limits[gate], values.get(measure)
-        # a value that is missing cannot be shown to be inside its limit
-        passed = value is not None and (value >= limit if side == "min" else value <= limit)
-        gates.append(Gate(gate, limit, value, passed))
-    return tuple(gates)
 
 
 def make_manifest(
@@ -78,6 +46,7 @@ def make_manifest(
         "rows_in": rows_in,
         "rows_out": sizes.records,
         "k": policy.k,
+        "promise": policy.promise.to_dict(),
         "min_class_size": sizes.smallest,
         "class_sizes": sizes.to_dict(),
         "blocks": blocks,
@@ -142,12 +111,36 @@ def report_from(
     }
 
 
-def for_readers(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """What goes out with the release: nothing about where it came from."""
-    private = ("input", "seed", "runs", "private", "audit")
-    policy = {name: part for name, part in manifest["policy"].items() if name not in private}
-    policy["output"] = {n: part for n, part in policy["output"].items() if n != "staging"}
-    return {name: part for name, part in manifest.items() if name != "input"} | {"policy": policy}
+def for_readers(manifest: Mapping[str, Any], released: Sequence[str]) -> dict[str, Any]:
+    """What goes out with the release, a list of what may: nothing about source, seed or few.
+
+    Measures are coarse (`measures.public`). Whatever else the private manifest holds stays there.
+    """
+    policy, k, rows = manifest["policy"], manifest["k"], manifest["rows_out"]
+    measures = [public(Measure(**one), rows, k) for one in manifest["measures"]]
+    roles = policy["columns"]
+    return {
+        "sparkanon": manifest["versions"].get("sparkanon"),
+        "run_id": manifest["run_id"],
+        "k": k,
+        "rows": rows,  # everybody can count them
+        "promise": manifest["promise"],
+        "columns": {name: roles.get(name, {"role": "keep"})["role"] for name in released},
+        "method": {axis: spec["name"] for axis, spec in policy["method"].items()},
+        "measures": [
+            {"measure": one.measure, "column": one.column, "value": one.value}
+            for one in measures
+            if one.value is not None and _goes_out(one)
+        ],
+        "gates": [{"gate": gate["gate"], "limit": gate["limit"]} for gate in manifest["gates"]],
+    }
+
+
+def _goes_out(one: Measure) -> bool:
+    """Of single columns their information loss alone; sizes of groups that do not show, never."""
+    return one.measure not in ("min_class_size", "below_k") and (
+        one.column is None or one.measure == "il"
+    )
 
 
 def _versions() -> dict[str, str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from sparkanon.engine.columns import Quasi
 from sparkanon.engine.constraints import Constraints
 from sparkanon.engine.names import BLOCK, GROUP, KEY, NEXT, RULED, START
 from sparkanon.engine.spans import span_cells
-from sparkanon.engine.workers import settles, told_by_place
+from sparkanon.engine.workers import settles, told_by_place, whole_blocks
 from sparkanon.groupings import Crossing, Grouping
 from sparkanon.measures import loss
 from sparkanon.numeric.merge import merged
@@ -119,10 +120,11 @@ class Masking:
         read = [q.read(cells[q.name]) for q in self.quasi]
         records: Records = tuple(column for column, _ in read)
         points = self._points(records, table, by_key)
-        labels = merged(points, self._labels(points, table, by_key, block))
+        labels = merged(points, self._labels(points, table, by_key))
         if labels is None:
             return None
-        random = generator(self.key, "release", block)
+        rows = _digest(table, by_key)
+        random = generator(self.key, "release", rows)
         published = self.release.publish(records, labels, random, self._weights(table, by_key))
         masked: list[Column] = []
         cells_out: dict[str, pa.Array] = {}
@@ -138,7 +140,7 @@ class Masking:
             else:
                 masked.append(column.with_values(column.values[new.rows], column.null[new.rows]))
                 cells_out[quasi.name] = cells[quasi.name].take(pa.array(new.rows))
-        shown = self._order(masked, generator(self.key, "order", block))
+        shown = self._order(masked, generator(self.key, "order", rows))
         arrays = {name: array.take(pa.array(shown)) for name, array in cells_out.items()}
         travelled = by_key[shown]
         for name in table.column_names:
@@ -181,40 +183,28 @@ class Masking:
         cells = cells.cast(pa.float64(), safe=False)  # a bigint to its nearest double
         return np.asarray(cells.to_numpy(zero_copy_only=False), np.float64)
 
-    def grouped(self, table: pa.Table, block: int) -> tuple[Order, Labels]:
+    def grouped(self, table: pa.Table) -> tuple[Order, Labels]:
         """The rows of a block in the order of their keys, and the group of each."""
         by_key = key_order(table)
         cells = self._cells(table, by_key)
         records = tuple(q.read(cells[q.name])[0] for q in self.quasi)
         points = self._points(records, table, by_key)
-        return by_key, self._labels(points, table, by_key, block)
+        return by_key, self._labels(points, table, by_key)
 
     def _cells(self, table: pa.Table, order: Order) -> dict[str, pa.Array]:
         return {q.name: table.column(q.name).take(order).combine_chunks() for q in self.quasi}
 
     def _points(self, records: Records, table: pa.Table, order: Order) -> Points:
         guard = self.constraints.guard(table, order)
-        return replace(self.space.points(records), guard=guard)
+        return replace(self.space.points(records).checked(), guard=guard)
 
-    def _labels(self, points: Points, table: pa.Table, order: Order, block: int) -> Labels:
+    def _labels(self, points: Points, table: pa.Table, order: Order) -> Labels:
         if START in table.column_names and isinstance(self.grouping, Crossing):
             starts = table.column(START).to_numpy()[order]
             labels = np.unique(starts, return_inverse=True)[1].astype(np.int32)
             return self.grouping.go_on(points, self.k, labels)
-        return self.grouping.group(points, self.k, generator(self.key, "group", block))
-
-
-def whole_blocks(batches: Batches, names: Sequence[str]) -> Iterator[tuple[int, pa.Table]]:
-    """The blocks of a partition, columns by their own names."""
-    rows = [batch for batch in batches if batch.num_rows]
-    if not rows:
-        return
-    table = pa.Table.from_batches(rows).rename_columns(list(names))
-    del rows
-    blocks = table.column(BLOCK).to_numpy()
-    for block in np.unique(blocks):
-        one = table.filter(pa.array(blocks == block)) if (blocks != block).any() else table
-        yield int(block), one
+        random = generator(self.key, "group", _digest(table, order))
+        return self.grouping.group(points, self.k, random)
 
 
 def key_order(table: pa.Table) -> Order:
@@ -227,6 +217,12 @@ def key_order(table: pa.Table) -> Order:
         by_cells = [(name, "ascending") for name in names]
         order = pa.compute.sort_indices(table, sort_keys=by_cells).to_numpy().astype(np.int64)
     return order
+
+
+def _digest(table: pa.Table, order: Order) -> bytes:
+    """What tells this set of rows from any other: randomness is keyed by it."""
+    keys = np.ascontiguousarray(table.column(KEY).to_numpy()[order])
+    return hashlib.sha256(keys.tobytes()).digest()
 
 
 def _orderable(kind: pa.DataType) -> bool:

@@ -1,7 +1,7 @@
-"""Private folders that hold raw rows for a while: who owns one, and how none is left.
+"""Private folders that hold raw rows for a while, and how none is left.
 
-The owner stands in the folder's name, so no folder is ever without one: not while it is made or
-removed, and not if a lost task of the JVM makes it anew.
+A folder's name says what it is for and nothing about who made it, so that whoever comes next for
+the same purpose, on whatever host, finds it; its lease says whether its run still lives.
 """
 
 from __future__ import annotations
@@ -9,40 +9,83 @@ from __future__ import annotations
 import atexit
 import hashlib
 import os
+import re
+import secrets
 import shutil
-import socket
+import stat
 import tempfile
 import time
-import uuid
 import warnings
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from sparkanon.engine.lease import Lease, is_stale
+from sparkanon.errors import SparkanonError
+
 _TRIES, _PAUSE = 100, 0.05  # a task that writes right now is done or dead within seconds
 
 
-def mark(purpose: str) -> str:
-    """The end of a folder's name that says which process of which host made it, and for what."""
-    return f"{_ours(purpose)}{os.getpid()}"
+class Private:
+    """A folder that only its owner can enter, under a lease."""
+
+    def __init__(self, parent: Path, purpose: str) -> None:
+        self.parent, self.purpose = parent, purpose
+        self.path = parent / f"{_begin(purpose)}{secrets.token_hex(8)}"
+        self._lease = Lease(self.path)
+
+    def make(self) -> None:
+        self.path.mkdir(mode=0o700)
+        self._lease.take()
+
+    @property
+    def held(self) -> bool:
+        """Whether this folder is still ours."""
+        return self._lease.renew()
+
+    def check(self) -> None:
+        """Fail closed if another run took the folder."""
+        if not self.held:
+            raise taken_away(self.parent)
+
+    def others(self) -> Iterator[Path]:
+        """Folders of the same purpose and owner that other runs made, whether they live or not."""
+        name = re.compile(rf"{re.escape(_begin(self.purpose))}[0-9a-f]{{16}}(~[0-9a-f]+)?")
+        if not self.parent.is_dir():
+            return
+        for folder in sorted(self.parent.iterdir()):
+            if folder != self.path and name.fullmatch(folder.name) and _is_own(folder):
+                yield folder
+
+    def clear_others(self) -> None:
+        """Remove what runs left that are no more."""
+        for folder in self.others():
+            if is_stale(folder):
+                remove(folder)
+
+    def end(self) -> None:
+        """Give the lease up: whoever comes next may clear the folder."""
+        self._lease.end()
+
+    def remove(self) -> None:
+        self.end()
+        remove(self.path)
 
 
-def left_behind(parent: Path, purpose: str) -> Iterator[Path]:
-    """Folders of this purpose whose process, of this host, is no more."""
-    for folder in sorted(parent.glob(f"*{_ours(purpose)}*")):
-        pid = folder.name.rpartition(_ours(purpose))[2].partition("~")[0]
-        mine = folder.is_dir() and folder.lstat().st_uid == os.getuid()
-        if mine and pid.isdecimal() and not _alive(int(pid)):
-            yield folder
+def taken_away(folder: Path) -> SparkanonError:
+    return SparkanonError(
+        f"another run took the private folder in {folder} away from this one, which had given "
+        "no sign of life for too long; nothing was published, run it again"
+    )
 
 
 def remove(folder: Path) -> None:
     """Remove a folder that lost tasks may still write into.
 
     Under another name it is out of their reach, and only what they create in that very moment
-    can still appear. If it does not go, the next run of this host tries again.
+    can still appear. If it does not go, the next run tries again.
     """
-    aside = folder.with_name(f"{folder.name}~{uuid.uuid4().hex[:8]}")
+    aside = folder.with_name(f"{folder.name.partition('~')[0]}~{secrets.token_hex(4)}")
     try:
         folder.rename(aside)
     except FileNotFoundError:
@@ -61,24 +104,27 @@ def remove(folder: Path) -> None:
 
 @cache
 def scratch() -> Path:
-    """A private folder of this process, for releases that have no output of their own."""
-    for folder in left_behind(Path(tempfile.gettempdir()), "scratch"):
-        remove(folder)
-    made = Path(tempfile.mkdtemp(prefix="sparkanon-", suffix=mark("scratch")))
-    atexit.register(remove, made)
-    return made
+    """A private folder of this process: Spark's own files, releases that have no output."""
+    private = Private(Path(tempfile.gettempdir()), "scratch")
+    private.clear_others()
+    private.make()
+    atexit.register(_end, private)
+    return private.path
 
 
-def _ours(purpose: str) -> str:
-    told = f"{socket.gethostname()}\0{purpose}".encode()
-    return f".{hashlib.sha256(told).hexdigest()[:12]}."
+def _end(private: Private) -> None:
+    """A run that starts right after a crash finds fresh leases; at its end they are stale."""
+    private.clear_others()
+    private.remove()
 
 
-def _alive(pid: int) -> bool:
+def _begin(purpose: str) -> str:
+    return f".sparkanon-{hashlib.sha256(purpose.encode()).hexdigest()[:16]}-"
+
+
+def _is_own(folder: Path) -> bool:
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        found = folder.lstat()
+    except FileNotFoundError:
         return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()

@@ -18,11 +18,18 @@ from sparkanon.engine.audit.classes import class_measures
 from sparkanon.engine.audit.measure import Measured, asked_by_anonymize, measure
 from sparkanon.engine.audit.pairing import check_keepable, keep
 from sparkanon.engine.audit.pairs import Sides, own_release
-from sparkanon.engine.columns import Columns, resolve
+from sparkanon.engine.columns import Columns, plain, resolve
 from sparkanon.engine.constraints import check
-from sparkanon.engine.files import Staging, write_atomically
+from sparkanon.engine.files import (
+    Staging,
+    check_writable_folder,
+    without_scheme,
+    write_atomically,
+)
 from sparkanon.engine.fit import Facts, gather, with_key
-from sparkanon.engine.manifest import Gate, check_gates, for_readers, make_manifest, report_from
+from sparkanon.engine.gates import Gate, check_gates
+from sparkanon.engine.hidden import HiddenViews, hidden_views
+from sparkanon.engine.manifest import for_readers, make_manifest, report_from
 from sparkanon.engine.measures_table import append
 from sparkanon.engine.names import GROUP, quoted
 from sparkanon.engine.owned import scratch
@@ -35,6 +42,8 @@ from sparkanon.engine.verify import verify
 from sparkanon.errors import GateError, InputError, Problem, SparkanonError
 from sparkanon.measures import STANDARD, Measure, loss
 from sparkanon.policy import Policy, Role, check_policy, make_policy, read_seed
+from sparkanon.policy.checks import release_problems
+from sparkanon.promises import Promise
 from sparkanon.rng import Seed
 
 
@@ -72,10 +81,11 @@ class _Run:
     seed: Seed
     run_id: str
     steps: Steps
+    views: HiddenViews
 
     @property
-    def draws(self) -> tuple[tuple[str, ...], ...] | None:
-        return self.policy.method.release.draws(self.policy.quasi_identifiers)
+    def promise(self) -> Promise:
+        return self.policy.promise
 
 
 def anonymize(
@@ -103,9 +113,11 @@ def anonymize(
     """
     policy = check_policy(policy) if isinstance(policy, Policy) else make_policy(policy)
     session, named = session_of(spark, df), run_id or new_run_id()
-    run = _Run(session, policy, read_seed(policy.seed), named, Steps(watcher))
+    seed = read_seed(policy.seed)
     try:
-        return _anonymize(run, df, dry_run)
+        with hidden_views(session) as views:
+            run = _Run(session, policy, seed, named, Steps(watcher), views)
+            return _anonymize(run, df, dry_run)
     except Exception as error:
         if tables.is_unreadable(error):
             raise tables.unreadable(policy.input) from None
@@ -116,15 +128,18 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
     policy, step = run.policy, run.steps.step
     with step("read"):
         table = _read(run, df)
-        columns = resolve(policy, table.data.schema)
+        data = plain(table.data)
+        columns = resolve(policy, data.schema)
+        _check_promise(policy, columns)
         if policy.output is not None:
             tables.check_writable(policy.output, columns.schema)
+            check_writable_folder(policy.runs, "runs")
         if policy.private is not None:
             check_keepable(policy.private.path)
-        staging = staging_for(run.spark, policy.output, run.run_id, scratch())
-        keyed = with_key(table.data, columns)
+        staging = staging_for(run.spark, policy.output, scratch(), dry_run=dry_run)
+        keyed = with_key(data, columns)
     with step("fit"):
-        facts = gather(keyed, columns, policy.k, policy.nulls)
+        facts = gather(keyed, columns, policy.k, policy.nulls, run.views)
         run.steps.note(f"{facts.rows:,} rows, {len(facts.quasi)} quasi-identifiers")
     with step("cut"):
         cuttings = cut(keyed, facts, policy)
@@ -136,10 +151,10 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
         with step("mask"):
             blocks = stage(cuttings, facts, policy, run.seed, staging.table, pairs)
         with step("verify"):
-            schema = staged_schema(columns, run.draws)
+            schema = staged_schema(columns, run.promise)
             staged = tables.read_staged(run.spark, str(staging.table), schema)
-            sizes = verify(staged, policy.quasi_identifiers, run.draws, policy.k, facts.rows)
-            classes = [GROUP] if run.draws is not None else map(quoted, policy.quasi_identifiers)
+            sizes = verify(staged, policy.quasi_identifiers, run.promise, facts.rows)
+            classes = [GROUP] if run.promise.grouped else map(quoted, policy.quasi_identifiers)
             kept = check(staged, cuttings.constraints, list(classes))
             run.steps.note(f"{sizes.classes:,} classes, the smallest has {sizes.smallest:,}")
         lost = loss.finish(loss.merge(block.errors for block in blocks.facts), facts.statistics)
@@ -176,8 +191,15 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
         with step("publish"):
             data = _publish(run, columns, staged, staging, manifest)
             if policy.private is not None and pairs is not None:
-                keep(pairs, policy.private.path, run.run_id)
+                keep(pairs, policy.private.path)
     return replace(release, data=data, manifest_path=_record(run, manifest, found))
+
+
+def _check_promise(policy: Policy, columns: Columns) -> None:
+    """Once more, with the table's columns: only now is known what `unlisted: keep` keeps."""
+    problems = release_problems(policy, others=len(columns.released) > len(columns.quasi))
+    if problems:
+        raise InputError(problems)
 
 
 def _measured(run: _Run, pairs: Path | None, facts: Facts, wanted: frozenset[str]) -> Measured:
@@ -185,9 +207,10 @@ def _measured(run: _Run, pairs: Path | None, facts: Facts, wanted: frozenset[str
     if pairs is None or not wanted - STANDARD:
         return Measured(())
     pair = run.spark.read.parquet(str(pairs))
-    group = "g" if run.draws is not None else None
+    group = "g" if run.promise.grouped else None
     sensitive = run.policy.with_role(Role.SENSITIVE)
-    sides = Sides(pair, pair, pair, own_release(facts.quasi), sensitive, group)
+    compared, blocks = own_release(facts.quasi), run.promise.blocks
+    sides = Sides(pair, pair, pair, compared, sensitive, group, blocks)
     return measure(sides, facts.statistics, wanted - STANDARD, run.policy, run.steps)
 
 
@@ -215,8 +238,8 @@ def _publish(
         folder = scratch() / run.run_id
         staging.table.rename(folder)
         return tables.read_staged(run.spark, str(folder), columns.schema)
-    private = run.draws is not None
-    publish(run.spark, public, staging, sink, for_readers(manifest), private=private)
+    told = for_readers(manifest, columns.schema.names)
+    publish(run.spark, public, staging, sink, told, private=run.promise.grouped)
     if sink.format == "table":
         return run.spark.table(sink.place)
     if sink.format == "delta":
@@ -234,11 +257,13 @@ def _record(run: _Run, manifest: dict[str, Any], found: Measured) -> Path | None
 
 
 def _written(policy: Policy, manifest: dict[str, Any], found: Measured) -> Path:
-    path = Path(policy.runs) / str(manifest["run_id"]) / "manifest.json"
+    path = Path(without_scheme(policy.runs, "runs")) / str(manifest["run_id"]) / "manifest.json"
     report = report_from(manifest, found.parts, found.left_out)
     try:
         write_atomically(path, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
         write_atomically(path.with_name("report.json"), json.dumps(report, indent=1) + "\n")
     except OSError as error:
-        raise SparkanonError(f"cannot write the manifest {path}: {error.strerror}") from None
+        done = "the release is published, but " if manifest["status"] == "published" else ""
+        text = f"{done}the manifest {path} cannot be written: {error.strerror}"
+        raise SparkanonError(text) from None
     return path

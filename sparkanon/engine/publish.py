@@ -5,62 +5,79 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from time import sleep
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F
 
+from sparkanon.engine.contents import MANIFEST, list_files
 from sparkanon.engine.files import (
-    MANIFEST,
     Staging,
     check_replaceable,
     check_same_disk,
     local_path,
     no_release,
+    open_up,
 )
+from sparkanon.engine.runs import new_run_id
 from sparkanon.engine.tables import path_literal, provider, writer
 from sparkanon.errors import InputError, Problem
 from sparkanon.policy.model import Sink
 
 _NOTE = "sparkanon_run_id"  # in the commit of a Delta table
 _PROPERTY = "sparkanon.run_id"  # of a catalog table
+_SUFFIX = r"\d{8}t\d{6}_[0-9a-f]{8}"  # of a table that a run has taken away: a run id
+_LOOKS, _PAUSE = 10, 1.0  # at a table that a run may be renaming right now
 _PARTS = r"`(?:[^`]|``)+`|[^.`]+"  # of a name in the catalog
 
 
-def staging_for(spark: SparkSession, sink: Sink | None, run_id: str, scratch: Path) -> Staging:
+def staging_for(
+    spark: SparkSession, sink: Sink | None, scratch: Path, *, dry_run: bool
+) -> Staging:
     """Where the unverified table goes: beside the output, so that a rename can publish it.
 
-    Refuses an output that would replace anything but a release.
+    First gives back what a run that was killed had in its hands, unless this is a dry run. Refuses
+    an output that would replace anything but a release.
     """
     if sink is None:
-        return Staging(scratch / "release", run_id)
+        return Staging(scratch / "release")
     folder = local_path(sink.staging, "output.staging") if sink.staging is not None else None
     if sink.format in ("csv", "parquet"):
         output = local_path(sink.place)
-        check_replaceable(output)
         if folder is not None:
             check_same_disk(folder, output)
-        return Staging(output, run_id, folder)
+        staging = Staging(output, folder, dry_run=dry_run)
+        staging.mend()
+        check_replaceable(output, output)
+        return staging
+    if sink.format == "table" and not dry_run:
+        _give_back(spark, sink.place)
+    _check_output(spark, sink)
+    if sink.format == "delta" and _is_local(sink.place):
+        return Staging(local_path(sink.place), folder, dry_run=dry_run)
+    if folder is None and str(spark.conf.get("spark.master", "local")).startswith("local"):
+        folder = scratch
+    if folder is not None:
+        return Staging(folder / sink.place, folder, dry_run=dry_run)
+    raise InputError(
+        Problem("output.staging", "is required here: a private folder that all executors see")
+    )
+
+
+def _check_output(spark: SparkSession, sink: Sink) -> None:
+    """Refuse a Delta or catalog table that no run of ours has published."""
     if sink.format == "table":
         _check_table(spark, sink)
     else:
         _check_delta(spark, sink)
-    if folder is not None:
-        return Staging(folder / "release", run_id)
-    if sink.format == "delta" and _is_local(sink.place):
-        return Staging(local_path(sink.place), run_id)
-    if str(spark.conf.get("spark.master", "local")).startswith("local"):
-        return Staging(scratch / "release", run_id)
-    raise InputError(
-        Problem("output.staging", "is required here: a private folder that all executors see")
-    )
 
 
 def _check_delta(spark: SparkSession, sink: Sink) -> None:
     if _is_local(sink.place):
         folder = local_path(sink.place)
         if not (folder / "_delta_log").is_dir():
-            check_replaceable(folder)
+            check_replaceable(folder, folder)
             return
     try:
         ours = _was_published(spark, path_literal(sink.place))
@@ -71,24 +88,46 @@ def _check_delta(spark: SparkSession, sink: Sink) -> None:
 
 
 def _give_back(spark: SparkSession, name: str) -> None:
-    """A run that was killed between its two renames left the old release under another name."""
+    """A run that was killed between its two renames left the old release under another name.
+
+    One that lives gives the name back itself in the next moment: wait.
+    """
+    for _ in range(_LOOKS):
+        if spark.catalog.tableExists(name):
+            return
+        left = _old_tables(spark, name)
+        if not left:
+            return
+        sleep(_PAUSE)
+    _rename(spark, left[-1], name)
+
+
+def _old_tables(spark: SparkSession, name: str) -> list[str]:
+    """Old releases of this name, by time: named as we name them, and with our property."""
     *path, table = re.findall(_PARTS, name)
+    table = table.strip("`").lower()
     inside = f"IN {'.'.join(path)} " if path else ""
-    left = spark.sql(f"SHOW TABLES {inside}LIKE '{table.strip('`').lower()}__old_*'").collect()
-    if left and not spark.catalog.tableExists(name):
-        _rename(spark, ".".join([*path, f"`{left[-1]['tableName']}`"]), name)
+    like = re.sub(r"\W", "*", table)
+    found = spark.sql(f"SHOW TABLES {inside}LIKE '{like}__old_*'").collect()
+    names = sorted(row["tableName"] for row in found if not row["isTemporary"])
+    ours = re.compile(rf"{re.escape(table)}__old_{_SUFFIX}")
+    full = [".".join([*path, f"`{old}`"]) for old in names if ours.fullmatch(old)]
+    return [old for old in full if _has_property(spark, old)]
+
+
+def _has_property(spark: SparkSession, name: str) -> bool:
+    properties = spark.sql(f"SHOW TBLPROPERTIES {name}").collect()
+    return any(row["key"] == _PROPERTY for row in properties)
 
 
 def _check_table(spark: SparkSession, sink: Sink) -> None:
-    _give_back(spark, sink.place)
     if not spark.catalog.tableExists(sink.place):
         return
     kind = provider(spark, sink.place)
     if kind == (sink.using or "parquet"):
         if kind == "delta" and _was_published(spark, sink.place):
             return
-        properties = spark.sql(f"SHOW TBLPROPERTIES {sink.place}").collect()
-        if any(row["key"] == _PROPERTY for row in properties):
+        if _has_property(spark, sink.place):
             return
     raise no_release("output.name", sink.place)
 
@@ -120,8 +159,12 @@ def publish(
             folder = staging.path / "public"
             writer(staged, sink).format(sink.format).save(str(folder))
         (folder / MANIFEST).write_text(json.dumps(manifest, indent=2), encoding="utf-8")
+        list_files(folder)
+        open_up(folder, staging.path)
         staging.publish(folder)
         return
+    staging.check_held()
+    _check_output(spark, sink)  # again: much may have happened since the start
     try:
         if sink.format == "delta":
             _overwrite_delta(staged, sink, manifest).save(sink.place)
@@ -150,13 +193,15 @@ def _swap_table(spark: SparkSession, staged: DataFrame, sink: Sink, run_id: str)
     Between the two renames it shows none, and the next run mends a crash there; `using: delta`
     has no such moment.
     """
-    suffix = run_id.replace("-", "_").lower()
+    suffix = new_run_id().replace("-", "_").lower()
     new, old = (_beside(sink.place, f"__{word}_{suffix}") for word in ("new", "old"))
     try:
         writer(staged, sink).format("parquet").saveAsTable(new)
         spark.sql(f"ALTER TABLE {new} SET TBLPROPERTIES ('{_PROPERTY}' = '{run_id}')")
         if spark.catalog.tableExists(sink.place):
             _rename(spark, sink.place, old)
+            if not _has_property(spark, old):
+                raise no_release("output.name", sink.place)
         _rename(spark, new, sink.place)
     except BaseException:
         if not spark.catalog.tableExists(sink.place) and spark.catalog.tableExists(old):

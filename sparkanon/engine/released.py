@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import types as T
 
 from sparkanon.engine.columns import Quasi
-from sparkanon.engine.generalized import is_readable, is_suppressed, number
+from sparkanon.engine.generalized import is_readable, is_suppressed, number, spans, words
 from sparkanon.engine.kinds import TEXT, Kind, Reading, kind_of
 from sparkanon.engine.names import quoted
 from sparkanon.errors import Problem
@@ -40,6 +40,20 @@ def released_number(name: str, original: Quasi, released_type: T.DataType) -> st
         f"columns.{name}",
         f"is {types[0]} in the release, which cannot be compared with {types[1]}",
     )
+
+
+def released_cover(name: str, original: Quasi, released_type: T.DataType) -> str | None:
+    """The SQL of what a released cell covers; None: it can only be a value or null.
+
+    Of a nominal original a text (`generalized.words`), else an array (`generalized.spans`).
+    """
+    cell = quoted(name)
+    if isinstance(released_type, _TEXTS):
+        nominal = original.scale is Scale.NOMINAL
+        return words(cell) if nominal else spans(cell, kind_of(original))
+    if original.scale is Scale.NOMINAL:  # a number can be the code of a wider category
+        return _as_text(cell, original.spark, released_type)
+    return None
 
 
 def unreadable_cell(original: Quasi, released_type: T.DataType) -> str | None:

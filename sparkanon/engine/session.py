@@ -5,15 +5,18 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+from sparkanon.engine.owned import scratch
 from sparkanon.errors import InputError, SparkanonError
 
 _QUIET_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
@@ -28,11 +31,15 @@ _LOCAL = {
     "spark.python.sql.dataFrameDebugging.enabled": "false",  # it asks the JVM at every call
     # 200 by default, which costs more than the work on a few cores
     "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 2)),
+    "spark.io.encryption.enabled": "true",  # rows that Spark shuffles and spills
 }
 _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
+_PRIVATE = 0o077
+_SOCKET_PATH = 60  # bytes of a folder for sockets; with their names they may have a hundred
+_jvm_starts = threading.Event()
 
 
 def get_session(
@@ -67,14 +74,14 @@ def _new_session(delta: bool, log: Path | None, conf: Mapping[str, str]) -> Spar
         own = Path("conf/spark").resolve()
         if own.is_dir():
             os.environ.setdefault("SPARK_CONF_DIR", str(own))
-        settings = _without_chosen(_LOCAL)
+        settings = _without_chosen(_LOCAL | _private_files(conf))
         if delta:
             settings |= _DELTA | _without_chosen({"spark.jars.packages": _delta_coordinates()})
     for name, value in {**settings, **conf}.items():
         builder = builder.config(name, value)
     for last in (not delta, True):  # a download can fail once and go through the next time
         try:
-            with _said_into(log):
+            with _said_into(log), _private_umask():
                 return builder.getOrCreate()
         except Exception:
             if last:
@@ -85,17 +92,61 @@ def _new_session(delta: bool, log: Path | None, conf: Mapping[str, str]) -> Spar
     )
 
 
+def _private_files(conf: Mapping[str, str]) -> dict[str, str]:
+    """Settings that keep what Spark writes on the way in a private folder that is cleared."""
+    umask = os.umask(_PRIVATE)
+    os.umask(umask)
+    # Hadoop has a umask of its own for the files of tables, and ignores that of the JVM
+    settings = {"spark.hadoop.fs.permissions.umask-mode": f"{umask:03o}"}
+    master = {"spark.master": "local", **_chosen(), **conf}["spark.master"]
+    if master.startswith("local") and "SPARK_LOCAL_DIRS" not in os.environ:
+        settings["spark.local.dir"] = str(scratch())  # its lease is of this host
+        if len(os.fsencode(scratch())) <= _SOCKET_PATH:
+            settings["spark.python.unix.domain.socket.dir"] = str(scratch())
+        else:  # by TCP then, slower, with a secret that keeps others out
+            settings["spark.python.unix.domain.socket.enabled"] = "false"
+    return settings
+
+
+@contextlib.contextmanager
+def _private_umask() -> Iterator[None]:
+    """While this lasts, a JVM that starts can write no file that others may read.
+
+    Set in the new process alone: a umask here would be that of all threads.
+    """
+    _jvm_starts.set()
+    try:
+        yield
+    finally:
+        _jvm_starts.clear()
+
+
+def _in_new_process() -> None:
+    if _jvm_starts.is_set():
+        os.umask(_PRIVATE)
+
+
+os.register_at_fork(after_in_child=_in_new_process)
+
+
 def _without_chosen(settings: Mapping[str, str]) -> dict[str, str]:
     """Leave out what the user's spark-defaults.conf already says."""
-    folder = os.environ.get("SPARK_CONF_DIR")
-    defaults = Path(folder) / "spark-defaults.conf" if folder else None
-    if defaults is None or not defaults.is_file():
-        return dict(settings)
-    lines = defaults.read_text(encoding="utf-8").splitlines()
-    chosen = {line.split()[0] for line in lines if line.strip() and not line.startswith("#")}
+    chosen = set(_chosen())
     if "spark.jars" in chosen:  # a folder of jars replaces the download
         chosen.add("spark.jars.packages")
     return {name: value for name, value in settings.items() if name not in chosen}
+
+
+def _chosen() -> dict[str, str]:
+    """The settings in the user's spark-defaults.conf."""
+    home = os.environ.get("SPARK_HOME")
+    folder = os.environ.get("SPARK_CONF_DIR") or (f"{home}/conf" if home else None)
+    defaults = Path(folder) / "spark-defaults.conf" if folder else None
+    if defaults is None or not defaults.is_file():
+        return {}
+    lines = map(str.strip, defaults.read_text(encoding="utf-8").splitlines())
+    pairs = [re.split(r"\s*[\s=:]\s*", f"{line} ", maxsplit=1) for line in lines if line]
+    return {name: value.strip() for name, value in pairs if not name.startswith("#")}
 
 
 def _delta_coordinates() -> str:

@@ -20,6 +20,7 @@ _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212"
 _MARK = "\x01"  # parts the pieces of a range; `tidy` takes it out of the cell before
 _MISSING = ("na", "n/a", "nan", "nat", "null", "none", "<na>", "?")
 _NO_END = "cast(null as double)"
+STRUCT = "struct<low: double, high: double, low_open: boolean, high_open: boolean>"
 
 _NUMBER_PREFIX = r"^[+-]?+\d++\*++$"
 _DATE_PREFIX = r"^(?:\d{1,4}|\d{4}-\d{1,2}|\d{4}-\d{2}-\d{1,2})$"
@@ -56,10 +57,15 @@ def tidy(cell: str, kind: Kind) -> str:
     return f"trim(translate({own}, {text(_DASHES + _SPACES + _MARK)}, '{plain}'))"
 
 
+def tidied(text: str) -> str:
+    """What `tidy` makes of a text where words are, in Python."""
+    return text.replace(_MARK, " ").strip(_SPACES)
+
+
 def bounds(cell: str, kind: Kind) -> str:
     """The struct of a tidy cell."""
     return (
-        f"case when {suppressed(cell, kind)} then {_struct(_NO_END, _NO_END)} "
+        f"case when {suppressed(cell, kind)} then {struct(_NO_END, _NO_END)} "
         f"when {is_set(cell)} then {_set_bounds(cell, kind)} "
         f"when {has_prefix(cell, kind)} then {_prefix_bounds(cell, kind)} "
         f"else {_range_bounds(cell, kind)} end"
@@ -84,20 +90,28 @@ def has_prefix(cell: str, kind: Kind) -> str:
 
 def set_texts(cell: str) -> str:
     """What stands between the commas, without the spaces around it."""
-    inside = f"substr({cell}, 2, length({cell}) - 2)"
+    return member_texts(f"substr({cell}, 2, length({cell}) - 2)")
+
+
+def member_texts(inside: str) -> str:
+    """The same of what stands between the braces."""
     return f"transform(split({inside}, ','), {ONE} -> {trim(ONE)})"
+
+
+def set_members(cell: str) -> str:
+    """The same without quotes."""
+    return f"transform({set_texts(cell)}, {ONE} -> trim(BOTH {text(QUOTES)} FROM {ONE}))"
 
 
 def set_values(cell: str, kind: Kind) -> str:
     """First and last number of each member as an array of structs; nulls where unreadable."""
-    bare = f"trim(BOTH {text(QUOTES)} FROM {ONE})"
     whole = text(f"^(?:{kind.pattern})$")
     ends = f"struct({kind.first(VALUE)} as low, {kind.last(VALUE)} as high)"
-    checked = let(VALUE, bare, f"if({VALUE} rlike {whole}, {VALUE}, null)")
-    return f"transform({set_texts(cell)}, {ONE} -> {let(VALUE, checked, ends)})"
+    checked = f"if({ONE} rlike {whole}, {ONE}, null)"
+    return f"transform({set_members(cell)}, {ONE} -> {let(VALUE, checked, ends)})"
 
 
-def _struct(low: str, high: str, low_open: str = "false", high_open: str = "false") -> str:
+def struct(low: str, high: str, low_open: str = "false", high_open: str = "false") -> str:
     fields = f"'low', {low}, 'high', {high}, 'low_open', {low_open}, 'high_open', {high_open}"
     return f"named_struct({fields})"
 
@@ -109,7 +123,7 @@ def _finite(number: str) -> str:
 
 def _set_bounds(cell: str, kind: Kind) -> str:
     readable = f"forall({PARTS}, {ONE} -> {_finite(f'{ONE}.low')} and {_finite(f'{ONE}.high')})"
-    found = _struct(f"array_min({PARTS}.low)", f"array_max({PARTS}.high)")
+    found = struct(f"array_min({PARTS}.low)", f"array_max({PARTS}.high)")
     return let(PARTS, set_values(cell, kind), f"if({readable}, {found}, null)")
 
 
@@ -117,7 +131,7 @@ def _prefix_bounds(cell: str, kind: Kind) -> str:
     if kind.is_calendar:
         return _date_prefix_bounds(cell, kind)
     ends = [kind.first(f"translate({cell}, '*', '{digit}')") for digit in "09"]
-    found = _struct(f"array_min({PARTS})", f"array_max({PARTS})")  # of -12* nines are lower
+    found = struct(f"array_min({PARTS})", f"array_max({PARTS})")  # of -12* nines are lower
     finite = f"forall({PARTS}, {ONE} -> {_finite(ONE)})"
     readable = f"{cell} rlike {text(_NUMBER_PREFIX)} and {finite}"
     return let(PARTS, f"array({', '.join(ends)})", f"if({readable}, {found}, null)")
@@ -139,7 +153,7 @@ def _date_prefix_bounds(cell: str, kind: Kind) -> str:
     # The 30s of any month and the 20s of February end with the month.
     high = f"coalesce({let(ONE, end, kind.last(ONE))}, {kind.last(f'left({p}, 7)')})"
     in_order = f"if({BOUNDS}.low <= {BOUNDS}.high, {BOUNDS}, null)"
-    found = let(BOUNDS, _struct(low, high), in_order)
+    found = let(BOUNDS, struct(low, high), in_order)
     readable = f"{p} rlike {text(_DATE_PREFIX)}"
     return let(p, f"trim(TRAILING '*-: T' FROM {cell})", f"if({readable}, {found}, null)")
 
@@ -161,6 +175,6 @@ def _range_bounds(cell: str, kind: Kind) -> str:
         f"and ({end} is null or {_finite(f'{b}.high')}) "
         f"and coalesce({b}.low < {b}.high or {one_value}, true)"
     )
-    made = let(b, _struct(low, high, low_open, high_open), f"if({readable}, {b}, null)")
+    made = let(b, struct(low, high, low_open, high_open), f"if({readable}, {b}, null)")
     parts = f"transform(split({pieces}, {text(_MARK)}), {ONE} -> if({ONE} = '', null, {ONE}))"
     return let(PARTS, parts, f"if(array_size({PARTS}) = 4, {made}, null)")

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from sparkanon.blocks import Leaf, Tree, fit_tree, rows_of_a_block
-from sparkanon.engine.assign import block_of
+from sparkanon.engine.assign import with_blocks
 from sparkanon.engine.columns import Columns
 from sparkanon.engine.constraints import Constraints, constraints, impossible
 from sparkanon.engine.fit import Facts, as_told, draw_sample, fillings, usable
@@ -27,10 +27,10 @@ from sparkanon.errors import InputError, Problem
 from sparkanon.groupings import Crossing
 from sparkanon.numeric.records import Scale
 from sparkanon.policy import NullPolicy, Policy, Role
+from sparkanon.promises import Promise
 from sparkanon.rng import Seed
 from sparkanon.spaces import FittedSpace
 
-Draws = Sequence[Sequence[str]] | None
 ASIDE = 0.3  # where the second tree cuts: a good way from the medians of the first
 
 
@@ -96,7 +96,7 @@ def stage(
         policy.method.grouping, policy.method.release
     )  # once here, so that no worker has to compile
     method = policy.method
-    draws = method.release.draws(policy.quasi_identifiers)
+    promise = policy.promise
     work = folder.with_name("work")
     masking = Masking(
         quasi=facts.quasi,
@@ -107,10 +107,10 @@ def stage(
         constraints=cuttings.constraints,
         k=policy.k,
         floor=cuttings.floor,
-        keep_groups=draws is not None,
+        keep_groups=promise.grouped,
         pair_with=policy.with_role(Role.SENSITIVE) if pairs is not None else None,
         folder=str(work),
-        key=seed.derive("masking"),
+        key=seed.derive("masking", policy.meaning()),
         weight=next(iter(policy.with_role(Role.WEIGHT)), None),
     )
     while True:
@@ -118,7 +118,7 @@ def stage(
         tree = cuttings.tree
         if tree.blocks == 1:
             masking = replace(masking, floor=0)
-        blocks = _masked(cuttings, masking, draws)
+        blocks = _masked(cuttings, masking, promise)
         small = frozenset(range(tree.blocks)) - {block.block for block in blocks if block.done}
         if small and tree.blocks == 1:
             raise impossible()
@@ -136,17 +136,16 @@ def stage(
         cuttings = replace(cuttings, tree=tree.without(small), second=second)
 
 
-def _masked(cuttings: Cuttings, masking: Masking, draws: Draws) -> list[BlockFacts]:
-    extra = drawn_hashes(draws, cuttings.rows.schema) if draws is not None else []
+def _masked(cuttings: Cuttings, masking: Masking, promise: Promise) -> list[BlockFacts]:
+    extra = drawn_hashes(promise.blocks, cuttings.rows.schema)
     extra += cuttings.constraints.extra
     numbers = {q.name: q.number for q in masking.quasi}
     nominal = {q.name for q in masking.quasi if q.scale is Scale.NOMINAL}
-    spark = cuttings.rows.sparkSession
-    places = [block_of(spark, cuttings.tree, numbers, nominal).alias(BLOCK)]
+    trees = {BLOCK: cuttings.tree}
     if cuttings.second is not None:
-        places.append(block_of(spark, cuttings.second, numbers, nominal).alias(NEXT))
+        trees[NEXT] = cuttings.second
     rows = as_told(cuttings.rows, masking.quasi)
-    placed = rows.selectExpr("*", *extra).select("*", *places)
+    placed = with_blocks(rows.selectExpr("*", *extra), trees, numbers, nominal)
     placed = placed.repartitionById(cuttings.tree.blocks, BLOCK)
     masking = replace(masking, names=tuple(placed.columns))
     # `mapInArrow` takes a dot in a name for the way into a struct
@@ -187,11 +186,9 @@ def _check_shared(work: Path, names: set[str]) -> None:
         )
 
 
-def staged_schema(columns: Columns, draws: Draws) -> T.StructType:
-    """Public columns, and the private ones that a release which draws is verified by."""
+def staged_schema(columns: Columns, promise: Promise) -> T.StructType:
+    """Public columns, and the private ones that the promise is verified by."""
     schema = columns.schema
-    if draws is not None:
-        for i in range(len(draws)):
-            schema = schema.add(f"{DRAWN}{i}", T.LongType())
-        schema = schema.add(GROUP, T.LongType())
-    return schema
+    for i in range(len(promise.blocks)):
+        schema = schema.add(f"{DRAWN}{i}", T.LongType())
+    return schema.add(GROUP, T.LongType()) if promise.grouped else schema

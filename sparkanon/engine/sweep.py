@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -22,12 +21,14 @@ from sparkanon.engine.runs import new_run_id
 from sparkanon.engine.session import session_of
 from sparkanon.engine.steps import Steps, Watcher
 from sparkanon.errors import InputError, Problem, SparkanonError
-from sparkanon.measures import CATALOGUE
+from sparkanon.measures import CATALOGUE, Measure
+from sparkanon.measures.public import public
 from sparkanon.policy import Policy
 from sparkanon.policy.grid import Cell
 from sparkanon.registry import unknown
 from sparkanon.report import REPORT_VERSION
 
+_LIMIT = "the limit is not kept"
 _BETTER_WHEN_HIGHER = ("k", "min_class_size", "l_distinct", "l_entropy", "l_recursive", "entropy")
 
 
@@ -161,8 +162,8 @@ def _run(spark: SparkSession, data: DataFrame, cell: Cell, kept: Kept) -> Outcom
     found = {
         "status": "refused" if release.status == "refused" else "ok",
         "seconds": round(sum(release.manifest["seconds"].values()), 3),
-        "measures": {m.measure: _finite(m.value) for m in release.measures if m.column is None},
-        "problems": [asdict(Problem(f"gates.{g.gate}", g.failure)) for g in _failed(release)],
+        "measures": {m.measure: m.value for m in _public(release) if m.column is None},
+        "problems": [asdict(Problem(f"gates.{g.gate}", _LIMIT)) for g in _failed(release)],
     }
     kept.keep(cell.policy, found)
     return _outcome(cell, found)
@@ -182,8 +183,10 @@ def _failed(release: pipeline.Release) -> list[Any]:
     return [gate for gate in release.gates if not gate.passed]
 
 
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
+def _public(release: pipeline.Release) -> list[Measure]:
+    """A map of cells is made to be shown around: as coarse as what goes out with a release."""
+    manifest = release.manifest
+    return [public(one, manifest["rows_out"], manifest["k"]) for one in release.measures]
 
 
 def _spoken(outcome: Outcome, result: Sweep) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from sparkanon.engine.rows import row_hash
 from sparkanon.errors import InputError, Problem, SparkanonError
 from sparkanon.measures.base import ATTRIBUTES
 from sparkanon.policy import ColumnType, Policy, Role
+from sparkanon.policy.checks import name_problems
 from sparkanon.policy.model import Sink, Source
 
 _UNREADABLE = ("FAILED_READ_FILE", "MALFORMED", "CANNOT_READ", "UNABLE_TO_INFER", "CORRUPT")
@@ -36,6 +38,9 @@ class Table:
 
 def read(spark: SparkSession, source: Source, policy: Policy | None = None) -> Table:
     """Open the input, or say why it cannot be read."""
+    problems = list(name_problems(source, "input"))
+    if problems:  # of a table that no policy names
+        raise InputError(problems)
     try:
         return _READERS[source.format](spark, source, policy)
     except InputError:
@@ -55,12 +60,21 @@ def read(spark: SparkSession, source: Source, policy: Policy | None = None) -> T
         raise InputError(Problem(_path(source), f"{source.place} {reason}")) from None
     except Exception as error:
         if "CSV header does not conform to the schema" in str(error):
-            text = f"{source.place}: the header does not name the columns as expected, each once"
-            raise InputError(Problem(_path(source), text)) from None
+            raise _other_header(source) from None
         if is_unreadable(error):
             raise unreadable(source) from None
         text = f"{source.place} cannot be read as {source.format} ({type(error).__name__})"
         raise InputError(Problem(_path(source), text)) from None
+
+
+def _other_header(source: Source) -> InputError:
+    return InputError(
+        Problem(
+            _path(source),
+            f"{source.place}: the header does not name the columns as expected, each once; if the "
+            "file has no header line, say input.options.header: false",
+        )
+    )
 
 
 def unreadable(source: Source | None) -> InputError:
@@ -151,6 +165,8 @@ def _read_csv(spark: SparkSession, source: Source, policy: Policy | None) -> Tab
         inferred = reader(inferSchema="true").csv(source.place).schema
         counted = _counted(policy) if policy is not None else frozenset[str]()
         schema = T.StructType([_declared(field, policy, counted) for field in inferred])
+    if not _has_header(reader(header="false"), schema, source):
+        raise _other_header(source)
     rows, bad = _count_lines(reader(mode="PERMISSIVE"), schema, source.place)
     if bad:
         text = f"{bad} of {rows} rows of {source.place} do not fit: other types or too many cells"
@@ -158,6 +174,20 @@ def _read_csv(spark: SparkSession, source: Source, policy: Policy | None) -> Tab
     if rows == 0:
         raise InputError(Problem("input", "the table is empty"))
     return Table(reader(mode="FAILFAST").schema(schema).csv(source.place))
+
+
+def _has_header(reader: DataFrameReader, schema: T.StructType, source: Source) -> bool:
+    """Whether the first line names the columns; a task that finds it does not would log it."""
+    if _text(source.options.get("header", True)) != "true":
+        return True
+    lines = reader.option("header", "false").csv(source.place)
+    cells = [name for name in lines.columns if re.fullmatch(r"_c\d+", name)]
+    folders = {name.lower() for name in lines.columns} - set(cells)  # year=2025/part.csv
+    first = lines.select(*cells).first()
+    if first is None or None in first:  # a column without a name gets one from Spark
+        return True
+    expected = [name.lower() for name in schema.names]
+    return [cell.lower() for cell in first] == [n for n in expected if n not in folders]
 
 
 def _count_lines(reader: DataFrameReader, schema: T.StructType, path: str) -> tuple[int, int]:

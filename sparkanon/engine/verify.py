@@ -13,6 +13,7 @@ from sparkanon.engine.rows import row_hash
 from sparkanon.engine.session import many_classes
 from sparkanon.errors import Problem, VerificationError
 from sparkanon.measures.anonymity import ClassSizes, class_sizes, singles
+from sparkanon.promises import Promise
 
 _SIZE = "__sparkanon_size"
 
@@ -20,15 +21,15 @@ _SIZE = "__sparkanon_size"
 def verify(
     staged: DataFrame,
     quasi: Sequence[str],
-    draws: Sequence[Sequence[str]] | None,
-    k: int,
+    promise: Promise,
     rows: int,
 ) -> ClassSizes:
     """The sizes of the classes (or of the groups drawn from), or a refusal to publish."""
-    if draws is None:
-        sizes = size_buckets(staged.groupBy(*map(quoted, quasi)), k)
+    k = promise.k
+    if promise.grouped:
+        sizes = _sizes(_drawn_groups(staged, promise.blocks), k)
     else:
-        sizes = _sizes(_drawn_groups(staged, draws), k)
+        sizes = size_buckets(staged.groupBy(*map(quoted, quasi)), k)
     problems = []
     if sizes.records != rows:
         problems.append(Problem("rows", f"{rows} were expected and {sizes.records} are staged"))

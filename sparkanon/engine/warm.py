@@ -10,11 +10,13 @@ import numpy as np
 
 from sparkanon.groupings import GROUPINGS, Grouping, Mdav
 from sparkanon.numeric.arrays import arrays
+from sparkanon.numeric.boxes import make_boxes, make_yard, paired, touched
 from sparkanon.numeric.guard import CLOSE_ORDERED, Rule, make_guard
 from sparkanon.numeric.link import link, make, reaches
 from sparkanon.numeric.merge import merged
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Column, Scale
+from sparkanon.numeric.shelves import near
 from sparkanon.releases import Release
 from sparkanon.releases.hybrid import Hybrid
 
@@ -46,6 +48,22 @@ def warm_linkage() -> None:
         reaches(values, best, values[:, :3].T, values[:, :3].T, caps, capped)
 
 
+def warm_boxes() -> None:
+    """The same for the search of linkage where cells are hidden."""
+    if "boxes" in _warm:
+        return
+    for capped in (False, True):
+        yard = make_yard(np.ones(2), np.ones(2), capped)
+        values = np.random.default_rng(0).random((2, 12))
+        boxes, own = make_boxes(values, values), np.ones(12)
+        paired(boxes, boxes, yard)
+        touched(boxes, own, values, values, own, yard)
+        for original_asks in (False, True):
+            rows = np.arange(12)
+            near(boxes, boxes, yard, original_asks, rows, rows, own)
+    _warm.add("boxes")
+
+
 def warm_all() -> None:
     """For `make setup`: every grouping, and the only release that has a kernel.
 
@@ -53,7 +71,7 @@ def warm_all() -> None:
     side in the registry often share the rest. The last one takes longest, so it begins.
     """
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        done = [pool.submit(warm_linkage)]
+        done = [pool.submit(warm_linkage), pool.submit(warm_boxes)]
         warm(Mdav(), Hybrid())
         keys = GROUPINGS.keys()[::-1]
         done += [pool.submit(_warm_both, keys[i : i + 2]) for i in range(0, len(keys), 2)]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import gc
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
+import numpy as np
+import pyarrow as pa
+
+from sparkanon import places
+from sparkanon.engine.names import BLOCK
 from sparkanon.errors import KernelError
 
 P = ParamSpec("P")
@@ -39,9 +43,24 @@ def told_by_place(work: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
         try:
             yield from work(*args, **kwargs)
         except Exception as error:
-            at = traceback.extract_tb(error.__traceback__)[-1]
-            failure = KernelError(f"{type(error).__name__} in {at.name}, line {at.lineno}")
+            failure = KernelError(places.told(error))
         if failure is not None:
             raise failure
 
     return told
+
+
+def whole_blocks(
+    batches: Iterator[pa.RecordBatch], names: Sequence[str] | None = None, by: str = BLOCK
+) -> Iterator[tuple[int, pa.Table]]:
+    """The blocks of a partition, columns by their own names where these are given."""
+    rows = [batch for batch in batches if batch.num_rows]
+    if not rows:
+        return
+    table = pa.Table.from_batches(rows)
+    del rows
+    table = table if names is None else table.rename_columns(list(names))
+    blocks = table.column(by).to_numpy()
+    for block in np.unique(blocks):
+        one = table.filter(pa.array(blocks == block)) if (blocks != block).any() else table
+        yield int(block), one

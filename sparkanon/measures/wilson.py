@@ -17,7 +17,16 @@ class Interval:
     high: float
 
 
-def wilson(hits: float, trials: int) -> Interval:
+def effective_draws(weight: float, squares: float) -> float:
+    """As many independent draws tell as much as these clusters: (sum w)^2 / sum w^2.
+
+    Kish 1965, Survey Sampling, 8.2. `weight` and `squares` are the two sums. Records that are
+    drawn together and have one result are one draw, however many they are.
+    """
+    return weight * weight / squares if squares > 0 else 0.0
+
+
+def wilson(hits: float, trials: float) -> Interval:
     """Wilson score interval, 95 %, for `hits` successes in `trials`.
 
     Hits may be fractional: a credit of 1 / ties varies less than a draw with that chance, so the

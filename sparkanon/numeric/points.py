@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sparkanon.errors import InputError
 from sparkanon.numeric.guard import Guard, no_guard
 from sparkanon.numeric.records import Bools, Floats
 
@@ -37,6 +38,12 @@ class Points:
     def euclidean(cls, values: Floats) -> Points:
         values = np.ascontiguousarray(values, dtype=np.float64)
         return cls(values=values, caps=None, codes=np.zeros(len(values), dtype=np.bool_))
+
+    def checked(self) -> Points:
+        """These points, if kernels can bear them: they search among finite numbers only."""
+        if not np.isfinite(self.values).all():
+            raise InputError("the distance of some records is not finite; rescale the columns")
+        return self
 
     @property
     def n(self) -> int:

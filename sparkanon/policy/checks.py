@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from sparkanon.errors import Problem
 from sparkanon.measures import CATALOGUE
 from sparkanon.numeric.records import Scale
-from sparkanon.policy.model import ColumnType, Policy, Role
+from sparkanon.policy.model import ColumnType, Policy, Role, Sink, Source
 from sparkanon.registry import Registry, unknown
-from sparkanon.releases import RELEASES
+from sparkanon.releases import RELEASES, Asked
 from sparkanon.spaces import SPACES
 
 # Spark's own, which fails on a `yes` without saying what it was about
 _FLAGS = frozenset({"header", "multiline", "mergeschema", "enforceschema", "escapequotes"})
 _BY_PATH = ("csv", "parquet", "delta")
+# Names go into SQL as they are, so nothing but a name may pass.
+_NAME_PART = r"(?:[A-Za-z0-9_]+|`(?:[^`]|``)+`)"
+_TABLE_NAME = re.compile(rf"{_NAME_PART}(?:\.{_NAME_PART}){{0,2}}")
 
 
 def problems_in(policy: Policy) -> list[Problem]:
@@ -34,8 +38,28 @@ def problems_in(policy: Policy) -> list[Problem]:
 
 def same_place(one: str, other: str) -> bool:
     """Whether two paths mean the same folder, or one lies inside the other."""
-    a, b = (os.path.realpath(path.removeprefix("file:")) for path in (one, other))
-    return a == b or a.startswith(b + os.sep) or b.startswith(a + os.sep)
+    return _inside(one, other) or _inside(other, one)
+
+
+def _inside(path: str, folder: str) -> bool:
+    """Whether a path is this folder or lies in it."""
+    one, other = (os.path.realpath(place.removeprefix("file:")) for place in (path, folder))
+    return one == other or one.startswith(other + os.sep)
+
+
+def name_problems(place: Source | Sink, where: str) -> Iterator[Problem]:
+    """Whether the name of a catalog table is one: `people`, `db.people`, `lake.db.people`."""
+    if place.format == "table" and place.name and not _TABLE_NAME.fullmatch(place.name):
+        yield Problem(
+            f"{where}.name",
+            "is no name of a table: up to three parts with dots between them, each of the "
+            "letters a-z, digits and underscores, or anything else in `backquotes`",
+        )
+
+
+def _unquoted(name: str) -> list[str]:
+    parts = re.findall(_NAME_PART, name.lower())
+    return [re.sub("`(`?)", r"\1", part) for part in parts]
 
 
 def _places(policy: Policy) -> Iterator[Problem]:
@@ -47,6 +71,7 @@ def _places(policy: Policy) -> Iterator[Problem]:
             yield Problem(f"{where}.{wanted}", f"is required for format {place.format}")
         if getattr(place, other) is not None:
             yield Problem(f"{where}.{other}", f"is not used for format {place.format}")
+        yield from name_problems(place, where)
         for name, value in place.options.items():
             if name.lower() in _FLAGS and str(value).lower() not in ("true", "false"):
                 yield Problem(f"{where}.options.{name}", "must be true or false")
@@ -58,11 +83,13 @@ def _places(policy: Policy) -> Iterator[Problem]:
             yield Problem("input.types", "is used for format csv only")
     if sink is not None and sink.using is not None and sink.format != "table":
         yield Problem("output.using", "is used for format table only")
+    if sink is not None and sink.path and _inside(policy.runs, sink.path):
+        yield Problem("runs", "lies inside the output, which is replaced as a whole and is public")
     if source is None or sink is None:
         return
     if source.path and sink.path and same_place(source.path, sink.path):
         yield Problem("output.path", "is the input, or lies inside it, or holds it")
-    if source.name and sink.name and source.name.lower() == sink.name.lower():
+    if source.name and sink.name and _unquoted(source.name) == _unquoted(sink.name):
         yield Problem("output.name", "is the input table")
 
 
@@ -82,7 +109,8 @@ def _columns(policy: Policy) -> Iterator[Problem]:
         if column.as_ and column.type not in (None, ColumnType.NUMERIC, ColumnType.BOOLEAN):
             yield Problem(f"{path}.as", f"cannot publish a {column.type} as double")
         release = policy.method.release
-        if quasi and column.as_ and (release.texts or release.draws(policy.quasi_identifiers)):
+        draws = release.promise(policy.quasi_identifiers, policy.k).blocks
+        if quasi and column.as_ and (release.texts or draws):
             yield Problem(f"{path}.as", f"release '{release.key}' publishes no means")
     for name in policy.with_role(Role.WEIGHT)[1:]:
         yield Problem(f"columns.{name}", "is a second weight; give one column that role")
@@ -96,9 +124,9 @@ def _columns(policy: Policy) -> Iterator[Problem]:
 
 def _methods(policy: Policy) -> Iterator[Problem]:
     quasi = policy.quasi_identifiers
-    for axis in ("space", "release"):
-        for problem in getattr(policy.method, axis).problems(quasi):
-            yield Problem(f"method.{axis}.{problem.path}", problem.message)
+    for problem in policy.method.space.problems(quasi):
+        yield Problem(f"method.space.{problem.path}", problem.message)
+    yield from release_problems(policy, others=_publishes_others(policy))
     guide = policy.method.space.guide()
     if guide is not None:
         yield from _guide(policy, guide)
@@ -106,6 +134,20 @@ def _methods(policy: Policy) -> Iterator[Problem]:
         declared = policy.columns[name].type
         if declared is not None:
             yield from scale_problems(policy, name, declared)
+
+
+def release_problems(policy: Policy, others: bool) -> list[Problem]:
+    """Why the release cannot promise anything here; `others`: whether more columns go out."""
+    asked = Asked(policy.quasi_identifiers, policy.k, others)
+    found = policy.method.release.problems(asked)
+    return [Problem(f"method.release.{one.path}", one.message) for one in found]
+
+
+def _publishes_others(policy: Policy) -> bool:
+    """As far as the policy alone can tell; `unlisted: keep` is looked at with the table."""
+    masked_or_dropped = (Role.QUASI_IDENTIFIER, Role.IDENTIFIER)
+    listed = any(column.role not in masked_or_dropped for column in policy.columns.values())
+    return listed or policy.unlisted == "keep"
 
 
 def _guide(policy: Policy, name: str) -> Iterator[Problem]:
@@ -131,7 +173,7 @@ def scale_problems(policy: Policy, name: str, declared: ColumnType) -> Iterator[
                 f"choose {axis}: {' or '.join(able)}, or give the column another type",
             )
     release = policy.method.release
-    if declared.scale is Scale.NOMINAL or release.problems(policy.quasi_identifiers):
+    if declared.scale is Scale.NOMINAL or release_problems(policy, others=True):
         return  # a taxonomy that cannot be read is told where it stands
     if release.allowed(name) is not None:
         yield Problem(f"columns.{name}", f"is {declared}, and a taxonomy is for type: nominal")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from sparkanon.errors import PolicyError, Problem
 from sparkanon.groupings import GROUPINGS
 from sparkanon.policy.loading import make_policy, parse_value, put
 from sparkanon.policy.model import Policy
+from sparkanon.policy.strict_yaml import TooLargeError
 from sparkanon.registry import Registry
 from sparkanon.releases import RELEASES
 from sparkanon.spaces import SPACES
@@ -27,6 +29,7 @@ _REGISTRIES: dict[str, Registry[Any]] = {
 OPTIONS = {f"method.{axis}": f"--{axis}" for axis in _REGISTRIES} | {"k": "--k"}
 # A sweep reads one table and publishes nothing.
 _FIXED = ("version", "input", "output", "runs", "private")
+_MOST = 10_000  # combinations
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,11 @@ def read_grid(
             texts[path] = text
     grid: dict[str, Sequence[Any]] = {}
     for path, text in texts.items():
-        values = parse_value(f"[{text}]")
+        try:
+            values = parse_value(f"[{text}]")
+        except TooLargeError as error:
+            problems.append(Problem(_option(path), str(error)))
+            continue
         if isinstance(values, list) and values and None not in values:
             grid[path] = values
         else:
@@ -78,7 +85,7 @@ def make_cells(policy: Policy, grid: Mapping[str, Sequence[Any]]) -> tuple[Cell,
     A method that the policy names already keeps the parameters it has there. A parameter is
     varied for the methods that have it: `mdav, refined` and `passes` 2, 6 are three cells.
     """
-    problems = _refused_paths(grid)
+    problems = _refused_grid(grid)
     if problems:
         raise PolicyError(problems)
     paths = [path for path in OPTIONS if path in grid]
@@ -108,9 +115,12 @@ def make_cells(policy: Policy, grid: Mapping[str, Sequence[Any]]) -> tuple[Cell,
     return tuple(_cell(one, chosen, named) for one, chosen in made.values())
 
 
-def _refused_paths(grid: Mapping[str, Sequence[Any]]) -> list[Problem]:
+def _refused_grid(grid: Mapping[str, Sequence[Any]]) -> list[Problem]:
     if not grid:
         return [Problem("", "nothing varies; give --k 3,5,10, --grouping mdav,refined or --vary")]
+    cells = math.prod(len(values) for values in grid.values())
+    if cells > _MOST:
+        return [Problem("", f"the values make {cells:,} combinations; at most {_MOST:,} are run")]
     return [
         Problem(_option(path), "stays the same in a sweep: it reads one table, publishes none")
         for path in grid

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import re
+import shlex
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
@@ -16,13 +16,15 @@ from pydantic import ValidationError
 from sparkanon.errors import PolicyError, Problem
 from sparkanon.policy.checks import problems_in
 from sparkanon.policy.model import Policy, Role, SeedSource, problems_of
+from sparkanon.policy.strict_yaml import DEEPEST, LONGEST, TooLargeError, read_yaml
 from sparkanon.rng import Seed
 
 
 def load_policy(path: str | os.PathLike[str], changes: Sequence[str] = ()) -> Policy:
     """Read a YAML policy, apply `path=value` changes, check everything."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        with Path(path).open(encoding="utf-8") as file:
+            text = file.read(LONGEST + 1)  # enough to see that it is too long
     except (OSError, UnicodeDecodeError) as error:
         raise PolicyError(f"cannot read the policy {path}: {_reason(error)}") from None
     return make_policy(changed(parse(text), changes))
@@ -31,7 +33,7 @@ def load_policy(path: str | os.PathLike[str], changes: Sequence[str] = ()) -> Po
 def parse(text: str) -> dict[str, Any]:
     """YAML to a mapping; a key that stands twice is an error, not a choice."""
     try:
-        data = yaml.load(text, Loader=_StrictLoader)  # noqa: S506 (a SafeLoader)
+        data = read_yaml(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
@@ -87,13 +89,18 @@ def changed(data: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
         path, equals, text = change.partition("=")
         if not equals or not path:
             raise PolicyError(Problem("--set", f"wants path=value, got '{change}'"))
-        put(data, path, parse_value(text))
+        try:
+            put(data, path, parse_value(text))
+        except TooLargeError as error:
+            raise PolicyError(Problem("--set", f"{path[:80]}: {error}")) from None
     return data
 
 
 def put(data: dict[str, Any], path: str, value: Any, option: str = "--set") -> None:
     """Write a value at a dotted path of a policy's mapping; `option` is who asked for it."""
     *parents, last = path.split(".")
+    if len(parents) >= DEEPEST:
+        raise PolicyError(Problem(option, f"a path has fewer than {DEEPEST} dots"))
     at: Any = data
     for parent in parents:
         inner = at.setdefault(parent, {})
@@ -107,10 +114,14 @@ def put(data: dict[str, Any], path: str, value: Any, option: str = "--set") -> N
 
 
 def parse_value(text: str) -> Any:
+    """The value that a text on the command line means; what is no YAML is itself."""
     try:
-        return yaml.load(text, Loader=_StrictLoader)  # noqa: S506 (a SafeLoader)
+        return read_yaml(text)
     except yaml.YAMLError:
         return text
+
+
+NEW_SEED = "python3 -c 'import secrets; print(secrets.token_hex(32))'"
 
 
 def read_seed(source: SeedSource | None) -> Seed:
@@ -118,15 +129,32 @@ def read_seed(source: SeedSource | None) -> Seed:
     if source is None:
         return Seed.draw()
     if source.env is not None:
-        text = os.environ.get(source.env, "")
-        return Seed.from_text(text) if text else Seed.draw()
+        text, where = os.environ.get(source.env, "").strip(), "seed.env"
+        if not text:
+            return Seed.draw()
+    else:
+        text, where = _secret_file(Path(str(source.file))), "seed.file"
     try:
-        text = Path(str(source.file)).read_text(encoding="utf-8").strip()
+        return Seed.from_text(text)
+    except ValueError as error:
+        why = "It needs 128 bits of a random generator: whoever guesses it undoes the release"
+        what = f"the seed {error}. {why}. Make one with: {NEW_SEED}"
+        raise PolicyError(Problem(where, what)) from None
+
+
+def _secret_file(path: Path) -> str:
+    """What a file holds that only its owner may read."""
+    try:
+        others = path.stat().st_mode & 0o077
+        text = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise PolicyError(Problem("seed.file", f"cannot be read: {_reason(error)}")) from None
+    if others:
+        what = f"others may read or write it; say: chmod 600 {shlex.quote(str(path))}"
+        raise PolicyError(Problem("seed.file", what))
     if not text:
-        raise PolicyError(Problem("seed.file", "is empty"))
-    return Seed.from_text(text)
+        raise PolicyError(Problem("seed.file", f"is empty; make a seed with: {NEW_SEED}"))
+    return text
 
 
 def json_schema() -> dict[str, Any]:
@@ -145,45 +173,3 @@ def schema_text() -> str:
 
 def _reason(error: Exception) -> str:
     return error.strerror or "?" if isinstance(error, OSError) else "it is not UTF-8 text"
-
-
-# Plain words that are no text. YAML 1.1 knows more, and would take the category `no` for false
-# and the code 01234 for an octal number.
-_NO_TEXT = {
-    "bool": ("tTfF", r"true|True|TRUE|false|False|FALSE"),
-    "int": ("-+0123456789", r"[-+]?(?:0|[1-9][0-9_]*)"),
-    "float": (
-        "-+.0123456789",
-        r"[-+]?(?:(?:0|[1-9][0-9_]*)\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?"
-        r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
-    ),
-}
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """SafeLoader that refuses duplicate keys and leaves `on`, `off`, `yes`, `no` to be text."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if not isinstance(key, str | int | float | bool):
-                raise yaml.constructor.ConstructorError(
-                    None, None, "a key must be plain text", key_node.start_mark
-                )
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"'{key}' stands twice", key_node.start_mark
-                )
-            seen.add(key)
-        return super().construct_mapping(node, deep)
-
-
-_StrictLoader.yaml_implicit_resolvers = {
-    first: [(tag, form) for tag, form in forms if tag.rpartition(":")[2] not in _NO_TEXT]
-    for first, forms in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-for _kind, (_starts, _form) in _NO_TEXT.items():
-    _StrictLoader.add_implicit_resolver(
-        f"tag:yaml.org,2002:{_kind}", re.compile(rf"^(?:{_form})$"), list(_starts)
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -23,6 +24,7 @@ from sparkanon.groupings import GROUPINGS
 from sparkanon.groupings.base import Grouping
 from sparkanon.groupings.refined import Refined
 from sparkanon.numeric.records import Scale
+from sparkanon.promises import Promise
 from sparkanon.registry import choice, mistakes, one_of
 from sparkanon.releases import RELEASES, Release
 from sparkanon.releases.centroid import Centroid
@@ -263,14 +265,32 @@ class Policy(_Part):
         """The columns that a constraint is about."""
         return tuple(rule.columns) or self.with_role(Role.SENSITIVE)
 
+    @property
+    def promise(self) -> Promise:
+        """What the release guarantees."""
+        return self.method.release.promise(self.quasi_identifiers, self.k)
+
+    def meaning(self) -> str:
+        """Hash of what decides the rows that are published, wherever they come from and go to.
+
+        Draws are keyed by it: two releases of one table by other policies share no draw, so
+        that their rows cannot be linked by position.
+        """
+        parts = ("columns", "unlisted", "k", "method", "constraints", "nulls")
+        return _hashed({name: part for name, part in self.to_dict().items() if name in parts})
+
     def to_dict(self) -> dict[str, Any]:
         """What YAML would say, every default spelled out."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
     def digest(self) -> str:
         """Hash of the policy: the same for two files that mean the same."""
-        text = json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return _hashed(self.to_dict())
+
+
+def _hashed(content: Mapping[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def problems_of(error: ValidationError) -> list[Problem]:

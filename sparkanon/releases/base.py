@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sparkanon.errors import Problem
 from sparkanon.numeric.records import Bools, Floats, Labels, Records, Scale
+from sparkanon.promises import Promise
 
 
 @dataclass(frozen=True)
@@ -50,14 +51,22 @@ def mostly_null(null: Bools, labels: Labels, groups: int) -> Bools:
     return np.asarray(2 * np.bincount(labels[null], minlength=groups) >= sizes)
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What a policy wants from a release: its quasi-identifiers, k, and what goes out besides."""
+
+    quasi: Sequence[str]
+    k: int
+    others: bool  # whether columns that are not masked are published, too
+
+
 @runtime_checkable
 class Release(Protocol):
-    """Values for each group. `draws` tells how k is verified on the staged table.
+    """Values for each group.
 
-    None: every published combination must occur k times. Otherwise the blocks of columns whose
-    values are drawn, as a unit, from a group of at least k records; none where values are made
-    from a group as a whole, which then must hold k records. `texts`: the columns are published
-    as text, whatever type they have. `allowed`: the only values a column may hold.
+    `promise` says what is guaranteed, and so how the staged table is verified. `texts`: the
+    columns are published as text, whatever type they have. `allowed`: the only values a column
+    may hold. `problems`: why the promise cannot be given for what is asked.
     """
 
     key: ClassVar[str]
@@ -66,9 +75,9 @@ class Release(Protocol):
     scales: ClassVar[frozenset[Scale]]
     texts: ClassVar[bool]
 
-    def problems(self, quasi: Sequence[str]) -> list[Problem]: ...
+    def problems(self, asked: Asked) -> list[Problem]: ...
 
-    def draws(self, quasi: Sequence[str]) -> tuple[tuple[str, ...], ...] | None: ...
+    def promise(self, quasi: Sequence[str], k: int) -> Promise: ...
 
     def allowed(self, name: str) -> tuple[str, ...] | None: ...
 

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from sparkanon.errors import Problem
 from sparkanon.numeric.records import Column, Floats, Labels, Records, Scale
+from sparkanon.promises import Classes, Promise
 from sparkanon.registry import spec
-from sparkanon.releases.base import NewValues, Published, mostly_null
+from sparkanon.releases.base import Asked, NewValues, Published, mostly_null
 
 # Sums of weights that differ by less are the same: they were added up in another order.
 ROUNDING = 1e-9
@@ -39,11 +40,11 @@ class Centroid:
     scales: ClassVar[frozenset[Scale]] = frozenset(Scale)
     texts: ClassVar[bool] = False
 
-    def problems(self, quasi: Sequence[str]) -> list[Problem]:
+    def problems(self, asked: Asked) -> list[Problem]:
         return []
 
-    def draws(self, quasi: Sequence[str]) -> tuple[tuple[str, ...], ...] | None:
-        return None
+    def promise(self, quasi: Sequence[str], k: int) -> Promise:
+        return Classes(k)
 
     def allowed(self, name: str) -> tuple[str, ...] | None:
         return None

@@ -11,8 +11,9 @@ from pydantic import Field
 
 from sparkanon.errors import Problem
 from sparkanon.numeric.records import Column, Floats, Labels, Records, Scale
+from sparkanon.promises import Classes, Promise
 from sparkanon.registry import spec
-from sparkanon.releases.base import Generalized, Published
+from sparkanon.releases.base import Asked, Generalized, Published, Release
 
 HIDDEN = "*"
 DEEPEST = 100  # words over words; a YAML anchor that stands inside itself has no end
@@ -38,11 +39,11 @@ class Generalize:
         description="For nominal columns: words over words over lists of values.",
     )
 
-    def problems(self, quasi: Sequence[str]) -> list[Problem]:
+    def problems(self, asked: Asked) -> list[Problem]:
         found = []
         for name, tree in self.taxonomies.items():
             path = f"taxonomies.{name}"
-            if name not in quasi:
+            if name not in asked.quasi:
                 found.append(Problem(path, "is no quasi-identifier"))
             try:
                 leaves = [way[-1] for way in _ways(tree)]
@@ -54,8 +55,8 @@ class Generalize:
                 found.append(Problem(path, f"{twice} values stand in it twice"))
         return found
 
-    def draws(self, quasi: Sequence[str]) -> tuple[tuple[str, ...], ...] | None:
-        return None
+    def promise(self, quasi: Sequence[str], k: int) -> Promise:
+        return Classes(k)
 
     def allowed(self, name: str) -> tuple[str, ...] | None:
         tree = self.taxonomies.get(name)
@@ -88,6 +89,19 @@ class Generalize:
             tree = self.taxonomies.get(column.name)
             word = None if tree is None else {way[-1]: way for way in _ways(tree)}
         return Generalized(labels, low, high, hidden, nulls == sizes, members, word)
+
+
+def words_over(release: Release) -> dict[str, dict[str, frozenset[str]]]:
+    """For each column with a taxonomy its words, with all values below each."""
+    taxonomies = release.taxonomies if isinstance(release, Generalize) else {}
+    found: dict[str, dict[str, frozenset[str]]] = {}
+    for name, tree in taxonomies.items():
+        below: dict[str, set[str]] = {}
+        for *words, value in _ways(tree):
+            for word in words:
+                below.setdefault(word, set()).add(value)
+        found[name] = {word: frozenset(values) for word, values in below.items()}
+    return found
 
 
 def lowest_word(ways: Sequence[tuple[str, ...]]) -> str:

@@ -11,9 +11,12 @@ from sparkanon.errors import Problem
 from sparkanon.numeric.members import members
 from sparkanon.numeric.records import Floats, Labels, Records, Scale
 from sparkanon.numeric.synthetic import synthetic
+from sparkanon.promises import MadeFrom, Promise
 from sparkanon.registry import spec
-from sparkanon.releases.base import NewValues, Published, mostly_null
+from sparkanon.releases.base import Asked, NewValues, Published, mostly_null
 from sparkanon.releases.permute import permutation_within
+
+LEAST_K = 3
 
 
 @spec
@@ -29,6 +32,10 @@ class Hybrid:
     variance of a column are over its values, covariances with a column that has nulls are near.
     Where at least half of a group is null in a column all of it is, as in `centroid`, and where
     it has nulls and only two values both become their mean: otherwise they would be published.
+
+    The deviations of two records span one dimension, which can only be mirrored: both records
+    would come out again, to the digit or shrunk by a factor that everybody knows. So k is at
+    least 3, whatever the number of columns.
     """
 
     key: ClassVar[str] = "hybrid"
@@ -37,11 +44,18 @@ class Hybrid:
     scales: ClassVar[frozenset[Scale]] = frozenset({Scale.NUMERIC})
     texts: ClassVar[bool] = False
 
-    def problems(self, quasi: Sequence[str]) -> list[Problem]:
-        return []
+    def problems(self, asked: Asked) -> list[Problem]:
+        if asked.k >= LEAST_K:
+            return []
+        columns = f"{len(asked.quasi)} column{'s' if len(asked.quasi) > 1 else ''}"
+        text = (
+            f"with k = {asked.k} and {columns} the original records would come out again; "
+            f"hybrid needs a k of at least {LEAST_K} for any number of columns"
+        )
+        return [Problem("name", text)]
 
-    def draws(self, quasi: Sequence[str]) -> tuple[tuple[str, ...], ...] | None:
-        return ()
+    def promise(self, quasi: Sequence[str], k: int) -> Promise:
+        return MadeFrom(k)
 
     def allowed(self, name: str) -> tuple[str, ...] | None:
         return None

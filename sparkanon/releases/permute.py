@@ -12,16 +12,25 @@ from pydantic import Field
 
 from sparkanon.errors import Problem
 from sparkanon.numeric.records import Floats, Labels, Records, Scale
+from sparkanon.promises import DrawnFrom, Promise
 from sparkanon.registry import spec
-from sparkanon.releases.base import Published, TakenFrom
+from sparkanon.releases.base import Asked, Published, TakenFrom
+
+Rows = npt.NDArray[np.int64]
 
 
 @spec
 class Permute:
     """Each block of columns is permuted as a unit inside each group, blocks independently.
 
-    A group whose draw moved nothing is drawn again. Columns that no block names make one
-    block together; without `blocks` that is all of them.
+    Every permutation is as likely as any other, so that a record is hidden among the m of its
+    group with a chance of 1/m (PKA definition 2). Algorithm 2 of the paper draws a group again
+    while nothing moved. That tells more than 1/m, (m-1)!/(m!-1): certainty for two records, 0.40
+    for three; `redraw: true` does it, and the manifest says so.
+
+    Columns that no block names make one block together. Without `blocks` they are cut into
+    pairs in the order of the policy, an odd last one into three, and there are at least two
+    blocks if there are two columns: what stays together is published as it is.
     """
 
     key: ClassVar[str] = "permute"
@@ -31,10 +40,15 @@ class Permute:
     texts: ClassVar[bool] = False
 
     blocks: list[list[str]] = Field(
-        default_factory=list, description="Columns that move together; the rest is one block."
+        default_factory=list,
+        description="Columns that move together; the rest is one block. Pairs if not said.",
+    )
+    redraw: bool = Field(
+        False, description="Draw groups again in which nothing moved; tells more than 1/k."
     )
 
-    def problems(self, quasi: Sequence[str]) -> list[Problem]:
+    def problems(self, asked: Asked) -> list[Problem]:
+        quasi = asked.quasi
         named = Counter(name for block in self.blocks for name in block)
         problems = [
             Problem(f"blocks.{i}", f"'{name}' is no quasi-identifier")
@@ -50,9 +64,21 @@ class Permute:
         problems += [
             Problem(f"blocks.{i}", "is empty") for i, block in enumerate(self.blocks) if not block
         ]
+        if not problems and quasi and len(self._units(quasi)) == 1 and not asked.others:
+            text = (
+                "nothing would be torn apart: with one block and no other column the published "
+                "rows are the original rows; make at least two blocks"
+            )
+            problems.append(Problem("blocks", text))
         return problems
 
-    def draws(self, quasi: Sequence[str]) -> tuple[tuple[str, ...], ...] | None:
+    def promise(self, quasi: Sequence[str], k: int) -> Promise:
+        return DrawnFrom(self._units(quasi), k, self.redraw)
+
+    def _units(self, quasi: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """The blocks, each moved as a unit."""
+        if not self.blocks:
+            return pairs(quasi)
         named = {name for block in self.blocks for name in block}
         rest = tuple(name for name in quasi if name not in named)
         return tuple(tuple(block) for block in self.blocks) + ((rest,) if rest else ())
@@ -69,23 +95,37 @@ class Permute:
     ) -> tuple[Published, ...]:
         names = [column.name for column in records]
         rows_of: dict[str, TakenFrom] = {}
-        for block in self.draws(names) or ():
-            taken = TakenFrom(permutation_within(labels, rng))
+        draw = moved_within if self.redraw else permutation_within
+        for block in self._units(names):
+            taken = TakenFrom(draw(labels, rng))
             rows_of |= dict.fromkeys(block, taken)
         return tuple(rows_of[name] for name in names)
 
 
-def permutation_within(labels: Labels, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """For each record the record of its own group whose cells it takes; no group stays put."""
-    n = len(labels)
+def pairs(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Two by two, an odd last one into three; of two or three names none stays with all."""
+    if len(names) <= 3:
+        return tuple(part for part in (tuple(names[:-1]), tuple(names[-1:])) if part)
+    starts = range(0, len(names) - 1, 2)
+    ends = [*starts[1:], len(names)]
+    return tuple(tuple(names[a:b]) for a, b in zip(starts, ends, strict=True))
+
+
+def permutation_within(labels: Labels, rng: np.random.Generator) -> Rows:
+    """For each record the record of its own group whose cells it takes, all alike likely."""
     home = np.argsort(labels, kind="stable")
-    rows = np.empty(n, dtype=np.int64)
-    again = np.ones(n, dtype=np.bool_)
-    while again.any():
-        members = home[again[home]]
-        drawn = members[np.lexsort((rng.random(len(members)), labels[members]))]
-        rows[members] = drawn
-        moved = np.bincount(labels[members], weights=rows[members] != members, minlength=1) > 0
-        alone = np.bincount(labels) == 1  # cannot move; the verification refuses such a group
-        again[members] = ~moved[labels[members]] & ~alone[labels[members]]
+    rows = np.empty(len(labels), dtype=np.int64)
+    rows[home] = home[np.lexsort((rng.random(len(home)), labels[home]))]
     return rows
+
+
+def moved_within(labels: Labels, rng: np.random.Generator) -> Rows:
+    """The same, drawn again where nothing in a group moved; one record alone cannot."""
+    rows = permutation_within(labels, rng)
+    sizes = np.bincount(labels)
+    while True:
+        stays = np.bincount(labels, weights=rows == np.arange(len(rows))) == sizes
+        again = np.flatnonzero((stays & (sizes > 1))[labels])
+        if not len(again):
+            return rows
+        rows[again] = again[permutation_within(labels[again], rng)]

@@ -11,6 +11,7 @@ from sparkanon.errors import InputError, Problem
 from sparkanon.report.render import render
 
 REPORT_VERSION = 1  # what `report_version` in report.json must say
+_LONGEST = 50_000_000  # characters
 _NEEDED = ("run_id", "status", "measures")
 
 
@@ -37,12 +38,16 @@ def write_report(run_folder: Path, sweep_folder: Path | None = None) -> Path:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        run = json.loads(path.read_text(encoding="utf-8"))
+        with path.open(encoding="utf-8") as file:
+            text = file.read(_LONGEST + 1)
+        if len(text) > _LONGEST:
+            raise InputError(Problem(str(path), "is too large for the numbers of a run"))
+        run = json.loads(text)
     except FileNotFoundError:
         raise InputError(Problem(str(path), "is missing; is this the folder of a run?")) from None
     except OSError as error:
         raise InputError(Problem(str(path), f"cannot be read: {error.strerror}")) from None
-    except ValueError:  # the message of a JSON error could quote what stands there
+    except (ValueError, RecursionError):  # the message could quote what stands there
         raise InputError(Problem(str(path), "is not JSON")) from None
     if not isinstance(run, dict):
         raise InputError(Problem(str(path), "must hold one JSON object"))

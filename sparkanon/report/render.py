@@ -31,6 +31,7 @@ class Section:
 
 # What a run may say it left out, by the section that would have shown it.
 _PARTS: Mapping[str, tuple[str, ...]] = {
+    "columns": ("copies",),
     "class-sizes": ("class_sizes",),
     "loss": ("il", "sse", "il1s", "il1s_mean", "il_metrics", "mse", "entropy"),
     "distributions": ("distributions",),
@@ -89,6 +90,7 @@ def _sections(told: Told) -> list[Section]:
     )
     sizes, risk_map = figures.class_sizes(told), risk_figures.risk_map(told)
     parts = (
+        ("columns", "Released columns", _about_columns(told)),
         ("class-sizes", "Class sizes", [sizes] if sizes else []),
         ("linkage", "Linkage risk", [figure for figure in attacks if figure]),
         ("attributes", "Attribute risk", _attributes(told)),
@@ -110,6 +112,36 @@ def _missing(told: Told, section: str) -> tuple[str, ...]:
 
 def _title(part: str) -> str:
     return GLOSSARY[part].title if part in GLOSSARY else part.replace("_", " ").capitalize()
+
+
+def _about_columns(told: Told) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """Lists of columns that should perhaps not be there: title, meaning, (column, remark)."""
+    held = told.get("columns")
+    if held is None:
+        return []
+    copies = {c["column"]: c for c in held["copies"]}
+    people = [
+        (n, f"copy of {copies[n]['of']}" if n in copies else "") for n in held["identifiers"]
+    ]
+    equal = [(c["column"], _remark(c)) for c in copies.values()]
+    return [
+        ("Identifiers", "They name a person and must not be released.", people),
+        (
+            "Copies of original columns",
+            "They still hold what should have been dropped or masked.",
+            equal,
+        ),
+        (
+            "Not in the policy",
+            "Nobody said what they are to a person.",
+            [(n, "") for n in held["unlisted"]],
+        ),
+    ]
+
+
+def _remark(copy: Told) -> str:
+    of = "its own original" if copy["of"] == copy["column"] else copy["of"]
+    return f"{of}: {copy['how']}"
 
 
 def _attributes(told: Told) -> list[tuple[Word, list[Told]]]:

@@ -45,7 +45,7 @@ def shown_run(run: Part) -> dict[str, Any]:
     rows_in, rows_out = finite(run.get("rows_in")), finite(run.get("rows_out"))
     told: dict[str, Any] = {
         key: None if run.get(key) is None else name(run[key])
-        for key in ("run_id", "command", "created", "status", "seed_commitment", "policy_hash")
+        for key in ("run_id", "command", "created", "status", "policy_hash")
     }
     told |= {"k": k, "k_is_given": "k" in run or "k" in _mapping(run.get("policy"))}
     told |= {"rows_in": coded_count(rows_in, k), "rows_out": coded_count(rows_out, k)}
@@ -54,12 +54,16 @@ def shown_run(run: Part) -> dict[str, Any]:
         if hidden(rows_in - rows_out, k):
             told["rows_in"] = None  # or the difference would tell
     told["policy"] = _policy(_mapping(run.get("policy")))
+    promise = _mapping(run.get("promise"))
+    told["promise"] = {part: name(promise[part]) for part in ("kind", "text") if part in promise}
     told["gates"] = [_gate(gate, k, rows_out) for gate in _rows(run, "gates")]
     told["measures"] = [_measure(m, k, rows_out) for m in _rows(run, "measures")]
     told["left_out"] = [
         {"measure": name(part.get("measure", "")), "why": name(part.get("why", ""))}
         for part in _rows(run, "left_out")
     ]
+    if isinstance(run.get("columns"), Mapping):
+        told["columns"] = _released(run["columns"])
     if run.get("class_sizes"):
         told["class_sizes"] = class_sizes(run["class_sizes"], k)
     told["distributions"] = [_distribution(d, k, rows_out) for d in _rows(run, "distributions")]
@@ -98,6 +102,17 @@ def _policy(policy: Part) -> dict[str, Any]:
         told["method"] = {name(axis): _choice(given) for axis, given in method.items()}
     for rule, given in _mapping(policy.get("constraints")).items():
         told.setdefault("constraints", {})[name(rule)] = _choice({"name": "every class"} | given)
+    return told
+
+
+def _released(columns: Part) -> dict[str, Any]:
+    """Names of released columns that should perhaps not be there."""
+    told: dict[str, Any] = {
+        part: [name(column) for column in columns.get(part) or ()]
+        for part in ("identifiers", "unlisted")
+    }
+    parts = ("column", "of", "how")
+    told["copies"] = [{p: name(c.get(p, "")) for p in parts} for c in _rows(columns, "copies")]
     return told
 
 
@@ -150,6 +165,10 @@ def _gate(given: Part, k: int, rows: float | None) -> dict[str, Any]:
     gate = name(given.get("gate", ""))
     side, _, measure = gate.partition("_")
     value, text = shown_value(measure, given.get("value"), k, rows)
+    compared = finite(given.get("compared"))
+    if compared is not None and compared != finite(given.get("value")):
+        end = shown_value(measure, compared, k, rows)[1]
+        text = f"{text} in a sample; {end} was held against the limit"
     limit = finite(given.get("limit"))
     word = word_for(measure)
     unit = "number" if word.unit == _COUNT else word.unit

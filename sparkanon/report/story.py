@@ -99,8 +99,8 @@ def _listed(names: Sequence[str], most: int = 12) -> str:
 _RELEASES = {
     "centroid": "gave each record the centre of its group (the mean, median or most frequent"
     " value) in place of its own values",
-    "permute": "exchanged the values within each group, so that they stay true in sum but no"
-    " longer belong together",
+    "permute": "exchanged the values within each group, block by block: they are real, but a row"
+    " no longer shows whose they are",
     "hybrid": "put invented records in their place that keep each group's means and covariances",
     "generalize": "replaced values by ranges or sets that hold the values of the whole group",
 }
@@ -129,6 +129,8 @@ def what_was_done(told: Told) -> tuple[str, list[tuple[str, str]]]:
     facts = [
         (label, _listed(roles[role], most=24)) for role, label in _ROLES.items() if role in roles
     ]
+    if told["promise"]:
+        facts.insert(0, ("What is promised", told["promise"]["text"]))
     if policy.get("nulls") in _NULLS:
         facts.append(("Missing values", _NULLS[policy["nulls"]]))
     return _opening(told, len(roles.get("quasi_identifier", []))), facts
@@ -160,14 +162,7 @@ def cards(told: Told) -> list[Card]:
     if smallest is None and "min_class_size" in found:
         smallest = found["min_class_size"]["value"]
     if smallest is not None:
-        asked = f"records at least share every quasi-identifier; asked: k = {told['k']}"
-        made.append(
-            Card(
-                "Smallest class",
-                count(_whole(smallest)),
-                asked if told["k_is_given"] else "records share all values",
-            )
-        )
+        made.append(_size_card(told, count(_whole(smallest))))
     for measure in ("linkage_original_to_masked", "linkage_masked_to_original"):
         if measure in found:
             made.append(_linkage_card(found[measure], found.get("linkage_baseline")))
@@ -184,6 +179,13 @@ def cards(told: Told) -> list[Card]:
     if told["rows_out"] is not None:
         made.append(Card("Rows", count(told["rows_out"]), _rows_text(told)))
     return made
+
+
+def _size_card(told: Told, smallest: str) -> Card:
+    asked = f"; asked: k = {told['k']}" if told["k_is_given"] else ""
+    if told["promise"].get("kind", "classes") == "classes":
+        return Card("Smallest class", smallest, f"records at least share all values{asked}")
+    return Card("Smallest group", smallest, f"records at least hide each other's values{asked}")
 
 
 _SECRETS = {

@@ -81,6 +81,17 @@ GLOSSARY: Mapping[str, Word] = {
         "Samarati, Sweeney 1998",
         of_records=True,
     ),
+    "identifiers": Word(
+        "Identifiers in the release",
+        "anonymity",
+        "number",
+        "lower",
+        "The number of released columns that the policy calls identifiers, or that equal an"
+        " original identifier under another name. The key of an audit does not count.",
+        "It must be 0: a class of k people does not hide anybody whose name stands beside it.",
+        "number of such columns",
+        "sparkanon",
+    ),
     "uniqueness": Word(
         "Uniqueness",
         "anonymity",

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sparkanon.errors import Problem
+from sparkanon.numeric.boxes import Ruler
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Floats, Records, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
@@ -56,6 +57,10 @@ class FittedSpace(Protocol):
 
     def points(self, records: Records) -> Points:
         """Coordinates of the records of one block."""
+        ...
+
+    def ruler(self, name: str, scale: Scale) -> Ruler:
+        """How two cells of one column are compared; codes of categories differ by 1 or more."""
         ...
 
 

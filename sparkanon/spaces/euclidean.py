@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from sparkanon.errors import Problem
+from sparkanon.numeric.boxes import Ruler
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Column, Floats, Records, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
@@ -80,6 +81,10 @@ class FittedEuclidean:
 
     def points(self, records: Records) -> Points:
         return self.with_marks(records, [self.scores(column) for column in records])
+
+    def ruler(self, name: str, scale: Scale) -> Ruler:
+        step = self.null_steps.get(name, 0.0)
+        return Ruler(self.factors[name], np.inf, step, self.centres[name])
 
     def scores(self, column: Column) -> Floats:
         """z-scores; a null stands at the mean."""

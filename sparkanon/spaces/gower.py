@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from sparkanon.errors import Problem
+from sparkanon.numeric.boxes import Ruler
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Records, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
@@ -70,6 +71,12 @@ class FittedGower:
     @property
     def told(self) -> Mapping[str, float]:
         return {}
+
+    def ruler(self, name: str, scale: Scale) -> Ruler:
+        cap, spread = self.caps[name], self.spreads[name]
+        if scale is Scale.NOMINAL:
+            return Ruler(cap, cap, cap, None)
+        return Ruler(cap / spread if spread > 0 else 0.0, cap, cap, None)
 
     def points(self, records: Records) -> Points:
         rows = []

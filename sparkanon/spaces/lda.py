@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from sparkanon.errors import Problem
+from sparkanon.numeric.boxes import Ruler
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Floats, Records, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
@@ -100,6 +101,10 @@ class FittedLda:
     def points(self, records: Records) -> Points:
         scores = [self.plain.scores(column) for column in records]
         return self.plain.with_marks(records, product(self.matrix, scores))
+
+    def ruler(self, name: str, scale: Scale) -> Ruler:
+        """Of the z-score alone: a column by itself knows nothing of the discriminants."""
+        return self.plain.ruler(name, scale)
 
 
 def projection(classes: Classes, shrinkage: float) -> Floats:

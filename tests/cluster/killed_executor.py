@@ -17,7 +17,7 @@ from sparkanon.engine.pipeline import anonymize
 from sparkanon.engine.session import get_session
 from sparkanon.groupings.refined import Refined
 
-BLOCK_ROWS = 1000  # many blocks, so that a kill hits some before and some after
+BLOCK_ROWS = 400  # many blocks, so that a kill hits some before and some after
 COLUMNS = dict.fromkeys(("age", "income", "height_cm", "weight_kg"), "quasi_identifier")
 
 
@@ -35,7 +35,7 @@ class KillOne:
 
     def __init__(self, folder: Path, name: str) -> None:
         self.killed = 0
-        self._folder, self._block = folder, f".sparkanon-{name}-*/*/part-*.parquet"
+        self._folder, self._block = folder, ".sparkanon-*/work/part-*.parquet"
         self._victim = executors()[0]
 
     def started(self, step: str) -> None:
@@ -85,6 +85,7 @@ def main(folder: Path) -> None:
             "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             "spark.sql.shuffle.partitions": "4",
             "spark.sql.adaptive.enabled": "true",
+            "spark.shuffle.io.maxRetries": "0",  # a dead executor does not come back
         },
     )
     table, told = spark.read.parquet(str(folder / "people")), []

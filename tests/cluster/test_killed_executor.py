@@ -11,16 +11,19 @@ from pathlib import Path
 import killed_executor
 import pytest
 from pyspark.sql import SparkSession
+from seeds import seed_file
 
 from sparkanon.engine.sample_data import people
 from sparkanon.groupings import Refined
+
+ROWS = 5_000
 
 
 def test_a_killed_executor_changes_nothing(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "seed").write_text("calm or stormy")
-    people(spark, 12_000, partitions=4).write.parquet(str(tmp_path / "people"))
+    seed_file(tmp_path, "calm or stormy", "seed")
+    people(spark, ROWS, partitions=4).write.parquet(str(tmp_path / "people"))
     for name in ("block_rows", "crosses"):  # `run` sets them; they are put back after the test
         monkeypatch.setattr(Refined, name, getattr(Refined, name))
     table = spark.read.parquet(str(tmp_path / "people"))
@@ -39,8 +42,10 @@ def test_a_killed_executor_changes_nothing(
     assert done.returncode == 0, done.stderr[-2000:]
     stormy = json.loads(done.stdout.splitlines()[-1])
     assert stormy == [one | {"killed": 1} for one in calm]
+    lost = (tmp_path / "spark.log").read_text().count("ERROR TaskSchedulerImpl: Lost executor")
+    assert lost == 2, "an executor died when its work was done"
     assert calm[0]["hash"] != calm[1]["hash"], "the second round changed nothing"
     for one in calm:
-        assert one["rows"] == 12_000
+        assert one["rows"] == ROWS
         assert int(str(one["blocks"])) > 8
     assert list(tmp_path.glob(".sparkanon*")) == []

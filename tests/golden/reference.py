@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import csv
 import functools
-import os
-from pathlib import Path
 
 import numpy as np
-import pytest
+from reference_data import data_folder
 
 from sparkanon.groupings import Grouping
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Floats
 
-ROOT = Path(__file__).resolve().parents[2]
-FOLDER = Path(os.environ.get("SPARKANON_DATA", ROOT.parent / "shared" / "data"))
 EIA = [0, *range(5, 15)]  # UTILITYID and the ten revenue and sales columns
 
 
 @functools.cache
 def z_scored(name: str) -> Floats:
-    path = FOLDER / f"{name}.csv"
-    if not path.exists():
-        pytest.skip(f"no {path}: set SPARKANON_DATA to the folder of the reference sets")
-    with path.open() as file:
+    with (data_folder() / f"{name}.csv").open() as file:
         rows = list(csv.reader(file))[1:]
     columns = EIA if name == "eia" else range(len(rows[0]))
     values = np.array([[float(row[column]) for row in rows] for column in columns])

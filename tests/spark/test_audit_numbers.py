@@ -26,6 +26,7 @@ from sparkanon.engine.audit.run import FailedAuditError
 from sparkanon.engine.audit.tables import compare, joined
 from sparkanon.engine.columns import resolve
 from sparkanon.engine.fit import gather, with_key
+from sparkanon.engine.hidden import HiddenViews
 from sparkanon.errors import InputError
 from sparkanon.measures import Measure, distortion, entropy, grids, intervals, loss, moments
 from sparkanon.measures.base import ATTRIBUTES
@@ -119,7 +120,13 @@ def paired(original: DataFrame, released: DataFrame, **changes: Any) -> Pair:
     columns = {"id": "keep", **dict.fromkeys(quasi, "quasi_identifier")}
     policy: Policy = make_policy(KEPT_NULLS | {"columns": columns} | changes)
     resolved = resolve(policy, original.schema)
-    facts = gather(with_key(original, resolved), resolved, policy.k, policy.nulls)
+    facts = gather(
+        with_key(original, resolved),
+        resolved,
+        policy.k,
+        policy.nulls,
+        HiddenViews(original.sparkSession),
+    )
     compared, told = compare(facts.quasi, policy.with_role(Role.SENSITIVE), original, released)
     sides = joined(compared, told, original, released, "id", suppression=False)
     assert sides.pair is not None
@@ -129,14 +136,23 @@ def paired(original: DataFrame, released: DataFrame, **changes: Any) -> Pair:
 def brute_force(
     x: pd.DataFrame, z: pd.DataFrame, statistics: tuple[ColumnStatistics, ...], space: Space
 ) -> tuple[float, float]:
-    """(masked to original, original to masked), all pairs of rows; ties share the credit."""
+    """(masked to original, original to masked), all pairs of rows; ties share the credit.
+
+    One attacker takes a released null for a value of its own, another one for any value.
+    """
     fitted = space.fit(statistics)
-    here, there = fitted.points(block(x, z)), fitted.points(block(z, x))
-    distance = np.zeros((len(z), len(x)))
-    for j in range(here.d):
-        gap = np.abs(there.values[j][:, np.newaxis] - here.values[j])
-        distance += gap * gap if here.caps is None else np.minimum(gap, here.caps[j])
-    return credit(distance), credit(distance.T)
+    shape = len(z), len(x)
+    own, any_ = np.zeros(shape), np.zeros(shape)
+    for original, released in zip(block(x, z), block(z, x), strict=True):
+        here, there = fitted.points((original,)), fitted.points((released,))
+        apart = np.zeros(shape)
+        for j in range(here.d):
+            gap = np.abs(there.values[j][:, np.newaxis] - here.values[j])
+            apart += gap * gap if here.caps is None else np.minimum(gap, here.caps[j])
+        own += apart
+        any_ += np.where(released.null[:, np.newaxis], 0.0, apart)
+    any_ = np.round(any_, 9)  # sums of the same steps in another order are ties
+    return max(credit(own), credit(any_)), max(credit(own.T), credit(any_.T))
 
 
 def credit(distance: Floats) -> float:
@@ -171,10 +187,12 @@ def rounds(monkeypatch: pytest.MonkeyPatch) -> Rounds:
         seen.blocks.append(tree(*given).blocks)
         return tree(*given)
 
-    def watched_round(table: DataFrame, search: linking.Search, blocks: int) -> DataFrame:
+    def watched_round(
+        table: DataFrame, search: linking.Search, blocks: int, *more: str
+    ) -> DataFrame:
         if isinstance(search, linking.Elsewhere):
             seen.asked_twice.append(table.filter("id is not null").select("id").distinct().count())
-        return round_(table, search, blocks)
+        return round_(table, search, blocks, *more)
 
     monkeypatch.setattr(linking, "_tree", watched_tree)
     monkeypatch.setattr(linking, "_round", watched_round)

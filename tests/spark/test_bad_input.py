@@ -191,7 +191,7 @@ SWAPPED = "age INT, pay STRING, town STRING, name STRING"
         ({"format": "csv", "path": "missing.csv"}, "does not exist"),
         ({"format": "delta", "path": "missing"}, "does not exist or is no Delta table"),
         ({"format": "table", "name": "no_such_table"}, "is not in the catalog"),
-        ({"format": "table", "name": "no such; table"}, "cannot be read as table"),
+        ({"format": "table", "name": "`no such; table`"}, "is not in the catalog"),
         ({"format": "parquet", "path": "junk.parquet"}, "a file is damaged or malformed"),
         ({"format": "parquet", "path": "half"}, "a file is damaged or malformed"),
         ({"format": "parquet", "path": "text.csv"}, "a file is damaged or malformed"),
@@ -229,9 +229,10 @@ def test_output_must_not_touch_the_input(people: Any, spark: Any, tmp_path: Path
         sink = {"format": "parquet", "path": f"{tmp_path}/{path}"}
         policy = base(tmp_path, input=source, output=sink)
         assert "is the input" in refusal(tmp_path, spark, None, policy, PolicyError)
-    tables = {"format": "table", "name": "people"}, {"format": "table", "name": "PEOPLE"}
-    policy = base(tmp_path, input=tables[0], output=tables[1])
-    assert "is the input table" in refusal(tmp_path, spark, None, policy, PolicyError)
+    for name in ("PEOPLE", "`people`"):
+        tables = {"format": "table", "name": "people"}, {"format": "table", "name": name}
+        policy = base(tmp_path, input=tables[0], output=tables[1])
+        assert "is the input table" in refusal(tmp_path, spark, None, policy, PolicyError)
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv", "delta"])

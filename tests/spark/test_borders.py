@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from seeds import seed_file
 
 import sparkanon
 from sparkanon.engine import stage
@@ -56,13 +57,11 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def release(people: DataFrame, folder: Path, **changes: Any) -> Release:
-    seed = folder / "seed.txt"
-    seed.write_text("a seed for tests")
     policy = {
         "columns": COLUMNS,
         "k": 4,
         "method": {"space": "gower"},
-        "seed": {"file": str(seed)},
+        "seed": {"file": seed_file(folder)},
     }
     return sparkanon.anonymize(people, policy | changes, spark=people.sparkSession)
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 from conftest import Command
+from seeds import seed_text
 
 from sparkanon.groupings import GROUPINGS
 from sparkanon.releases import RELEASES
@@ -67,7 +68,7 @@ def run(folder: Path, *arguments: str, launcher: list[str] | None = None) -> Any
     own = {
         "PYTHONPATH": os.pathsep.join(paths),
         "PYSPARK_PYTHON": sys.executable,
-        "CLI_SEED": "s",
+        "CLI_SEED": seed_text(),
         "XDG_STATE_HOME": str(folder / "state"),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_SUBMIT_OPTS": os.environ["SPARK_SUBMIT_OPTS"],
@@ -150,7 +151,9 @@ def test_anonymize_publishes(folder: Path) -> None:
     keys = {"measure", "column", "value", "low", "high"}
     assert all(measure.keys() == keys for measure in told["measures"])
     assert [gate["gate"] for gate in told["gates"]] == ["min_k", "max_il"]
-    assert all(gate.keys() == {"gate", "limit", "value", "passed"} for gate in told["gates"])
+    keys = {"gate", "limit", "value", "passed", "compared"}
+    assert all(gate.keys() == keys for gate in told["gates"])
+    assert all(gate["compared"] == gate["value"] for gate in told["gates"])  # exact, both of them
     steps = ["read", "fit", "cut", "mask", "verify", "publish"]
     assert list(told["seconds"]) == steps
     assert len(done.stderr.splitlines()) == len(steps) + 1  # and the start of Spark

@@ -504,8 +504,8 @@ def test_cells_that_are_not_text(spark: SparkSession) -> None:
     assert read(spark, [date(2020, 3, 5)], DATE, "date") == [plain(day("2020-03-05"))]
 
 
-INT = Quasi("q", ColumnType.NUMERIC, T.IntegerType(), origin=7)
-DAY = Quasi("q", ColumnType.DATE, T.DateType(), origin=2**14)
+INT = Quasi("q", ColumnType.NUMERIC, T.IntegerType(), origin=7, shift="7")
+DAY = Quasi("q", ColumnType.DATE, T.DateType(), origin=2**14, shift="16384")
 MOMENT = Quasi("q", ColumnType.TIMESTAMP, T.TimestampType())
 LOCAL = Quasi("q", ColumnType.TIMESTAMP, T.TimestampNTZType())
 FLAG = Quasi("q", ColumnType.BOOLEAN, T.BooleanType())

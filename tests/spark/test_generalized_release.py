@@ -61,6 +61,11 @@ def released(table: DataFrame, **changes: Any) -> sparkanon.engine.pipeline.Rele
     return sparkanon.anonymize(table, policy, spark=table.sparkSession)
 
 
+@pytest.fixture(scope="module")
+def made(table: DataFrame) -> sparkanon.engine.pipeline.Release:
+    return released(table)
+
+
 def ends(text: str) -> list[str]:
     return text[1:-1].split(", ") if text.startswith("[") else [text, text]
 
@@ -69,8 +74,9 @@ def stamp(text: str) -> dt.datetime:
     return dt.datetime.fromisoformat(text.removesuffix("Z"))
 
 
-def test_every_original_is_behind_its_cell(table: DataFrame, spark: SparkSession) -> None:
-    made = released(table)
+def test_every_original_is_behind_its_cell(
+    table: DataFrame, made: sparkanon.engine.pipeline.Release, spark: SparkSession
+) -> None:
     assert made.data is not None
     assert {f.dataType.simpleString() for f in made.data.schema if f.name != "id"} == {"string"}
     zone = spark.conf.get("spark.sql.session.timeZone")
@@ -108,18 +114,19 @@ def test_every_original_is_behind_its_cell(table: DataFrame, spark: SparkSession
     assert seen == set(read), "every type was told as a range somewhere"
 
 
-def test_k_rows_tell_the_same(table: DataFrame) -> None:
-    made = released(table)
+def test_k_rows_tell_the_same(made: sparkanon.engine.pipeline.Release) -> None:
     assert made.data is not None
     assert made.data.groupBy(*QUASI).count().agg({"count": "min"}).collect()[0][0] >= 4
 
 
 @pytest.mark.parametrize("partitions", [1, 7])
-def test_partitions_do_not_matter(table: DataFrame, partitions: int) -> None:
-    one, other = released(table), released(table.repartition(partitions))
-    assert one.data is not None
+def test_partitions_do_not_matter(
+    table: DataFrame, made: sparkanon.engine.pipeline.Release, partitions: int
+) -> None:
+    other = released(table.repartition(partitions))
+    assert made.data is not None
     assert other.data is not None
-    assert sorted(one.data.collect()) == sorted(other.data.collect())
+    assert sorted(made.data.collect()) == sorted(other.data.collect())
 
 
 def test_the_audit_reads_it_as_anonymize_measured_it(table: DataFrame, tmp_path: Path) -> None:

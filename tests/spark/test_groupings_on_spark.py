@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from seeds import seed_file
 
 import sparkanon
 from sparkanon.engine.columns import resolve
 from sparkanon.engine.fit import gather, with_key
+from sparkanon.engine.hidden import HiddenViews
 from sparkanon.engine.names import KEY
 from sparkanon.groupings import GROUPINGS
 from sparkanon.numeric.records import Column, Scale
@@ -31,25 +34,28 @@ def table(spark: SparkSession) -> DataFrame:
 
 @pytest.mark.parametrize("key", GROUPINGS.keys())
 def test_spark_publishes_what_the_kernel_finds(table: DataFrame, tmp_path: Path, key: str) -> None:
-    (tmp_path / "seed").write_text("a seed for the kernel and for Spark")
     policy = make_policy(
         {
             "columns": dict.fromkeys(QUASI, "quasi_identifier"),
             "k": K,
             "method": {"grouping": key},
-            "seed": {"file": str(tmp_path / "seed")},
+            "seed": {"file": seed_file(tmp_path)},
         }
     )
     made = sparkanon.anonymize(table, policy, spark=table.sparkSession)
     assert made.data is not None
     columns = resolve(policy, table.schema)
     keyed = with_key(table, columns)
-    values = keyed.toPandas().sort_values(KEY)[QUASI].to_numpy().T
-    statistics = gather(keyed, columns, K, policy.nulls).statistics
+    ordered = keyed.toPandas().sort_values(KEY)
+    values = ordered[QUASI].to_numpy().T
+    statistics = gather(
+        keyed, columns, K, policy.nulls, HiddenViews(table.sparkSession)
+    ).statistics
     present = np.zeros(values.shape[1], np.bool_)
     records = [Column(q, Scale.NUMERIC, v, present) for q, v in zip(QUASI, values, strict=True)]
     points = policy.method.space.fit(statistics).points(tuple(records))
-    random = generator(read_seed(policy.seed).derive("masking"), "group", 0)
+    rows = hashlib.sha256(ordered[KEY].to_numpy().tobytes()).digest()
+    random = generator(read_seed(policy.seed).derive("masking", policy.meaning()), "group", rows)
     labels = GROUPINGS.build(key).group(points, K, random)
     means = np.array([np.bincount(labels, row) / np.bincount(labels) for row in values])
     expected = np.sort(means[:, labels].round(9), axis=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import sparkanon
 from sparkanon.engine.columns import resolve
 from sparkanon.engine.fit import gather, with_key
 from sparkanon.engine.guide import class_moments
+from sparkanon.engine.hidden import HiddenViews
 from sparkanon.groupings.mdav import Mdav
 from sparkanon.policy import make_policy
 
@@ -55,11 +57,17 @@ def table(spark: Any, frame: pd.DataFrame) -> Any:
     return spark.createDataFrame(frame).selectExpr("a", "b", *nulls).cache()
 
 
-def test_class_statistics_are_those_of_numpy(spark: Any, table: Any, tmp_path: Path) -> None:
+def steps(score: float) -> Fraction:
+    return Fraction(round(Fraction(score) * 2**20), 2**20)
+
+
+def test_class_statistics_are_exact_and_those_of_numpy(
+    spark: Any, table: Any, tmp_path: Path
+) -> None:
     policy = make_policy(policy_for(tmp_path))
     columns = resolve(policy, table.schema)
     keyed = with_key(table.repartition(3), columns)
-    facts = gather(keyed, columns, policy.k, policy.nulls)
+    facts = gather(keyed, columns, policy.k, policy.nulls, HiddenViews(keyed.sparkSession))
     found = class_moments(keyed, facts, "y", policy.k)
     rows = table.toPandas()
     z = np.column_stack(
@@ -68,17 +76,23 @@ def test_class_statistics_are_those_of_numpy(spark: Any, table: Any, tmp_path: P
             for s in facts.statistics
         ]
     )
-    expected = sorted(
-        (len(part), *part.mean(axis=0))
-        for part in (z[rows["y"].to_numpy() == label] for label in rows["y"].dropna().unique())
-    )
+    parts = [z[rows["y"].to_numpy() == label] for label in rows["y"].dropna().unique()]
     ours = sorted((n, *mean) for n, mean in zip(found.counts, found.means, strict=True))
-    assert np.array(ours) == pytest.approx(np.array(expected))
+    # each score to the nearest 2^-20 and no other rounding: to the last bit
+    exact = [
+        (len(part), *(float(sum(map(steps, scores)) / len(part)) for scores in part.T))
+        for part in parts
+    ]
+    assert ours == sorted(exact)
+    # so a mean is off by at most half a step, and a product of scores of size 1 by two of them
+    expected = sorted((len(part), *part.mean(axis=0)) for part in parts)
+    assert np.array(ours) == pytest.approx(np.array(expected), rel=0, abs=2**-21)
     known = rows["y"].notna().to_numpy()
     centred = z[known] - pd.DataFrame(z[known]).groupby(rows["y"][known].to_numpy()).transform(
         "mean"
     )
-    assert found.within == pytest.approx(centred.T.to_numpy() @ centred.to_numpy() / known.sum())
+    within = centred.T.to_numpy() @ centred.to_numpy() / known.sum()
+    assert found.within == pytest.approx(within, rel=0, abs=2**-19)
     assert len(found.codes) == known.sum()  # fewer than the sample may hold: all of them
     assert sorted(np.bincount(found.codes)) == sorted(found.counts)
 

@@ -8,12 +8,18 @@ A released class is one point that stands for all its records. With originals as
 the credit of a released point is (originals of its own class among the nearest) / (the nearest):
 summed up, the share of released records whose nearest original is their own, ties sharing the
 credit. The other direction is the same with the roles exchanged.
+
+So it is if every released cell is a value. Where cells are suppressed or cover many values,
+`compatible` searches once more with boxes instead of points, and whoever links more counts: an
+attacker is free to take a null for a value of its own and a range for its middle.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +28,9 @@ from pyspark.sql import functions as F
 
 from sparkanon.blocks import Leaf, Sample, Tree, fit_tree
 from sparkanon.blocks.tree import regions
-from sparkanon.engine.assign import block_of
+from sparkanon.engine.assign import with_blocks
+from sparkanon.engine.audit.compatible import Matched, compatible, summed
+from sparkanon.engine.audit.covers import Reading
 from sparkanon.engine.audit.pairs import Compared, Sides
 from sparkanon.engine.audit.sampling import sample
 from sparkanon.engine.audit.search import (
@@ -34,12 +42,13 @@ from sparkanon.engine.audit.search import (
     Search,
 )
 from sparkanon.engine.audit.tallies import sides_of
+from sparkanon.engine.audit.withheld import Withheld, Words, look
 from sparkanon.engine.fit import sample_column
 from sparkanon.engine.names import KEY
 from sparkanon.engine.session import batches_by_rows, many_classes
-from sparkanon.engine.warm import warm_linkage
+from sparkanon.engine.warm import warm_boxes, warm_linkage
 from sparkanon.measures import Measure
-from sparkanon.measures.wilson import wilson
+from sparkanon.measures.wilson import effective_draws, wilson
 from sparkanon.numeric.records import Column, Floats, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.spaces import FittedSpace, Space
@@ -55,6 +64,18 @@ class Linkage:
 
     measures: list[Measure]
     outlyingness: list[dict[str, Any]]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What is known about the whole table before records are looked for."""
+
+    rows: int
+    share: float  # of the records that are looked for
+    space: FittedSpace
+    tree: Tree
+    outlyingness: Outlyingness
 
 
 def linkage(
@@ -64,9 +85,60 @@ def linkage(
     space: Space,
     targets: int | None = None,
     block_rows: int = BLOCK_ROWS,
+    words: Words | None = None,
 ) -> Linkage:
-    """Link the whole pair; `targets` samples the records that are looked for, never the others."""
-    warm_linkage()
+    """Link the whole pair; `targets` samples the records that are looked for, never the others.
+
+    `words` are those of taxonomies, which stand for all values below them.
+    """
+    with _read_once(sides, pair) as (read, cells):
+        withheld = look(read, cells, words or {})
+        if withheld.reason is not None:
+            return Linkage([], [], dict.fromkeys(_NAMES.values(), withheld.reason))
+        table = _about(read, statistics, space, targets, block_rows)
+        found = [_by_points(read, cells, table, withheld)]
+        for as_null in withheld.readings:
+            reading = _reading(read.compared, table.space, withheld, as_null, words or {})
+            found.append(_by_boxes(read, cells, table, reading))
+    return _worst([_finished(told, table.rows, table.share) for told in found])
+
+
+@contextmanager
+def _read_once(sides: Sides, pair: DataFrame) -> Iterator[tuple[Sides, DataFrame]]:
+    """Cells as numbers and what they cover. Text takes long to read, so that is kept."""
+    if not any(c.covers for c in sides.compared):
+        yield sides, pair
+        return
+    x = [f"{c.x} as x{i}" for i, c in enumerate(sides.compared)]
+    z = [f"{c.z} as z{i}" for i, c in enumerate(sides.compared)]
+    covers = [f"{c.covers} as c{i}" for i, c in enumerate(sides.compared) if c.covers]
+    compared = tuple(
+        replace(c, x=f"x{i}", z=f"z{i}", covers=c.covers and f"c{i}")
+        for i, c in enumerate(sides.compared)
+    )
+    alone = sides.unpublished
+    read = pair.selectExpr(*x, *z, *covers).persist()
+    try:
+        yield (
+            replace(
+                sides,
+                original=sides.original.selectExpr(*x),
+                unpublished=None if alone is None else alone.selectExpr(*x),
+                compared=compared,
+            ),
+            read,
+        )
+    finally:
+        read.unpersist()
+
+
+def _about(
+    sides: Sides,
+    statistics: tuple[ColumnStatistics, ...],
+    space: Space,
+    targets: int | None,
+    block_rows: int,
+) -> _Table:
     compared, rows = sides.compared, statistics[0].n
     share = 1.0 if targets is None else min(targets / rows, 1.0)
     drawn = sample(sides.original, [c.x for c in compared], rows)
@@ -76,19 +148,105 @@ def linkage(
         for i, c in enumerate(compared)
     )
     tree = _tree(compared, records, fitted, rows, block_rows)
-    low, high = _boxes(tree, compared, fitted, _null_columns(sides, pair))
     columns = tuple(column for column, _ in records)
-    search = Search(compared, fitted, low, high, _outlyingness(columns, fitted))
-    everyone = _everyone(pair, sides.unpublished, compared, share)
+    return _Table(rows, share, fitted, tree, _outlyingness(columns, fitted))
+
+
+def _by_points(
+    sides: Sides, pair: DataFrame, table: _Table, withheld: Withheld
+) -> list[dict[str, Any]]:
+    """(side, decile, weight, squares, credit) where every released cell is taken for a value."""
+    warm_linkage()
+    compared, tree = sides.compared, table.tree
+    low, high = _boxes(tree, compared, table.space, withheld.original_nulls)
+    search = Search(compared, table.space, low, high, table.outlyingness, table.share)
+    placed = _placed(_everyone(pair, sides.unpublished, compared), tree, compared)
+    return _linked(placed, tree, search)
+
+
+def _by_boxes(
+    sides: Sides, pair: DataFrame, table: _Table, reading: Reading
+) -> list[dict[str, Any]]:
+    """The same where released cells are suppressed, or cover many values."""
+    warm_boxes()
+    compared, unpublished = sides.compared, sides.unpublished
+    originals = [f"{c.x} as v{i}" for i, c in enumerate(compared)]
+    both = [*originals, *_released_cells(compared)]
+    cells = [f"z{i}" for i in range(len(compared))]
+    cells += [f"w{i}" for i, c in enumerate(compared) if _has_spans(c)]
+    together = pair.selectExpr(*both).selectExpr("*", f"{_class_of(cells)} as cls")
+    if unpublished is not None:
+        unpublished = unpublished.selectExpr(*originals, f"{_NO_CLASS} as cls")
+    placing = partial(_placed, tree=table.tree, compared=compared)
+    matched = Matched(reading, table.space, table.outlyingness, table.share)
+    return compatible(together, unpublished, matched, table.tree.blocks, placing)
+
+
+def _has_spans(c: Compared) -> bool:
+    return c.covers is not None and c.scale is not Scale.NOMINAL
+
+
+def _released_cells(compared: Sequence[Compared]) -> list[str]:
+    """Values or words as z0, z1, ..., and beside them, as w0, ..., what a cell covers."""
+    found = []
+    for i, c in enumerate(compared):
+        words = c.covers if c.scale is Scale.NOMINAL else None
+        found.append(f"{words or c.z} as z{i}")
+        found += [f"{c.covers} as w{i}"] * _has_spans(c)
+    return found
+
+
+def _reading(
+    compared: tuple[Compared, ...],
+    space: FittedSpace,
+    withheld: Withheld,
+    as_null: frozenset[str],
+    words: Words,
+) -> Reading:
+    rulers = tuple(space.ruler(c.name, c.scale) for c in compared)
+    return Reading(compared, rulers, withheld.original_nulls, as_null, words)
+
+
+def _worst(found: Sequence[Linkage]) -> Linkage:
+    """In each direction the most that any reading links."""
+
+    def most(ends: Iterable[float | None]) -> float | None:
+        return max((end for end in ends if end is not None), default=None)
+
+    def linked_back(one: Linkage) -> float:
+        return sum(m.value or 0.0 for m in one.measures if m.measure == _NAMES[ORIGINAL])
+
+    measures = [
+        replace(
+            each[0],
+            value=most(m.value for m in each),
+            low=most(m.low for m in each),
+            high=most(m.high for m in each),
+        )
+        for each in zip(*(one.measures for one in found), strict=True)
+    ]
+    return Linkage(measures, max(found, key=linked_back).outlyingness)
+
+
+def _placed(table: DataFrame, tree: Tree, compared: Sequence[Compared]) -> DataFrame:
+    """With the block of every row, by v0, v1, ... and its key."""
     names = {c.name: f"v{i}" for i, c in enumerate(compared)}
     nominal = {c.name for c in compared if c.scale is Scale.NOMINAL}
-    block = block_of(pair.sparkSession, tree, names, nominal)
-    placed = everyone.select("*", block.alias("block"))
-    return _finished(_linked(placed, tree, search), rows, share)
+    return with_blocks(table, {"block": tree}, names, nominal)
+
+
+def _class_of(cells: Sequence[str]) -> str:
+    """Equal released cells make a class."""
+    return f"xxhash64({', '.join(f'{z}, {z} is null' for z in cells)})"
+
+
+def _key(compared: Sequence[Compared]) -> str:
+    cells = (f"v{i}, v{i} is null" for i in range(len(compared)))
+    return f"xxhash64({', '.join(cells)}, cls) as {KEY}"
 
 
 def _everyone(
-    pair: DataFrame, unpublished: DataFrame | None, compared: Sequence[Compared], share: float
+    pair: DataFrame, unpublished: DataFrame | None, compared: Sequence[Compared]
 ) -> DataFrame:
     """Originals one by one and released points once with their size, as v0, v1, ...
 
@@ -96,17 +254,13 @@ def _everyone(
     none: it can be mistaken for others, and never be found.
     """
     places = range(len(compared))
-    released = ", ".join(f"z{i}, z{i} is null" for i in places)
     both = pair.selectExpr(*sides_of(compared))
-    both = both.selectExpr("*", f"xxhash64({released}) as cls")
+    both = both.selectExpr("*", f"{_class_of([f'z{i}' for i in places])} as cls")
     here = [f"v{i}" for i in places]
-    key = f"xxhash64({', '.join(f'{v}, {v} is null' for v in here)}, cls) as {KEY}"
-    limit = int(-(2**63) + share * 2**64)
-    asks = "true as query" if share >= 1 else f"{KEY} < {limit} as query"
 
     def side(table: DataFrame, which: int) -> DataFrame:
-        keyed = table.selectExpr("*", key)
-        return keyed.selectExpr(*here, KEY, "cls", "weight", f"{which} as side", asks)
+        keyed = table.selectExpr("*", _key(compared))
+        return keyed.selectExpr(*here, KEY, "cls", "weight", f"{which} as side")
 
     x = both.selectExpr(*(f"x{i} as v{i}" for i in places), "cls", "1L as weight")
     if unpublished is not None:
@@ -118,20 +272,21 @@ def _everyone(
 
 
 def _linked(placed: DataFrame, tree: Tree, search: Search) -> list[dict[str, Any]]:
-    """(side, decile, weight, credit): sums over all queries, after one round or two."""
+    """(side, decile, weight, squares, credit): sums over all queries, after one round or two."""
     spark = placed.sparkSession
     with batches_by_rows(spark), many_classes(spark):
         if tree.blocks == 1:
-            return _collected(_round(placed, search, 1))
-        placed = placed.persist()
-        first = _round(placed, search, tree.blocks).persist()
+            return summed(_round(placed, search, 1))
+        # a hash cannot be compressed: making it again is cheaper than to keep it and to send it
+        placed, key = placed.drop(KEY).persist(), _key(search.compared)
+        first = _round(placed, search, tree.blocks, key).persist()
         try:
-            sums = ["side", "decile", "weight", "credit"]
-            queries = first.filter("id is not null").drop("weight", "credit")
-            everyone = placed.drop(KEY, "query").unionByName(queries, allowMissingColumns=True)
+            sums = ["side", "decile", "weight", "squares", "credit"]
+            queries = first.filter("id is not null").drop("weight", "squares", "credit")
+            everyone = placed.unionByName(queries, allowMissingColumns=True)
             elsewhere = Elsewhere(**vars(search))
             answers = _corrections(_round(everyone, elsewhere, tree.blocks))
-            return _collected(first.filter("id is null").select(sums).unionByName(answers))
+            return summed(first.filter("id is null").select(sums).unionByName(answers))
         finally:
             first.unpersist()
             placed.unpersist()
@@ -140,21 +295,14 @@ def _linked(placed: DataFrame, tree: Tree, search: Search) -> list[dict[str, Any
 _SPARK = {"int64": "long", "int32": "int", "double": "double", "string": "string"}
 
 
-def _round(table: DataFrame, search: Search, blocks: int) -> DataFrame:
+def _round(table: DataFrame, search: Search, blocks: int, *more: str) -> DataFrame:
     told = ", ".join(f"{field.name} {_SPARK[str(field.type)]}" for field in search.schema)
-    return table.repartitionById(blocks, "block").mapInArrow(search, told)
-
-
-def _collected(credits: DataFrame) -> list[dict[str, Any]]:
-    """Two sides of ten deciles."""
-    sums = "sum(weight) as weight", "sum(credit) as credit"
-    found = credits.groupBy("side", "decile").agg(*map(F.expr, sums))
-    return [row.asDict() for row in found.filter("weight > 0").collect()]
+    return table.repartitionById(blocks, "block").selectExpr("*", *more).mapInArrow(search, told)
 
 
 def _corrections(answers: DataFrame) -> DataFrame:
     """What other blocks change in the credit of a query: the least distance of all counts."""
-    query = ["id", "side", "decile", "best", "hits", "ties"]
+    query = ["id", "side", "decile", "times", "best", "hits", "ties"]
     sums = "sum(more_hits) as more_hits", "sum(more_ties) as more_ties"
     at_distances = answers.groupBy(*query, "near").agg(*map(F.expr, sums))
     nearest = at_distances.groupBy(*query).agg(
@@ -164,17 +312,20 @@ def _corrections(answers: DataFrame) -> DataFrame:
     )
     also = "if(near = best, {0}, 0L)"
     now = f"(more_hits + {also.format('hits')}) / (more_ties + {also.format('ties')})"
-    credit = f"{now} - hits / greatest(ties, 1L) as credit"
-    return nearest.selectExpr("side", "decile", "0L as weight", credit)
+    credit = f"times * ({now} - hits / greatest(ties, 1L)) as credit"
+    return nearest.selectExpr("side", "decile", "0L as weight", "0d as squares", credit)
 
 
 def _finished(told: list[dict[str, Any]], rows: int, share: float) -> Linkage:
     measures = []
     for side, name in _NAMES.items():
-        weight = sum(row["weight"] for row in told if row["side"] == side)
-        credit = sum(row["credit"] for row in told if row["side"] == side)
-        value = credit / weight if weight else None
-        interval = wilson(min(credit, weight), weight) if share < 1 else None
+        mine = [row for row in told if row["side"] == side]
+        weight, credit, squares = (
+            sum(row[name] for row in mine) for name in ("weight", "credit", "squares")
+        )
+        value = min(credit / weight, 1.0) if weight else None
+        draws = effective_draws(weight, squares)
+        interval = wilson((value or 0.0) * draws, draws) if share < 1 else None
         ends = (interval.low, interval.high) if interval else (None, None)
         measures.append(Measure(name, value, None, *ends))
     deciles = sorted(
@@ -215,22 +366,8 @@ def _outlyingness(columns: tuple[Column, ...], space: FittedSpace) -> Outlyingne
     return replace(middle, cuts=cuts)
 
 
-def _null_columns(sides: Sides, pair: DataFrame) -> set[str]:
-    """Counted on the pair: the statistics know of no nulls that the policy fills."""
-    found = set()
-    for table, letters in ((pair, "xz"), (sides.unpublished, "x")):
-        if table is None:
-            continue
-        null = [" or ".join(f"{getattr(c, at)} is null" for at in letters) for c in sides.compared]
-        (row,) = table.selectExpr(
-            *(f"bool_or({sql}) as n{i}" for i, sql in enumerate(null))
-        ).collect()
-        found |= {c.name for i, c in enumerate(sides.compared) if row[f"n{i}"]}
-    return found
-
-
 def _boxes(
-    tree: Tree, compared: Sequence[Compared], space: FittedSpace, with_nulls: set[str]
+    tree: Tree, compared: Sequence[Compared], space: FittedSpace, with_nulls: frozenset[str]
 ) -> tuple[Floats, Floats]:
     """Regions of the blocks in coordinates, (blocks, d) each; nulls stand somewhere else."""
     found = regions(tree)

@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from sparkanon.engine.audit import sampling
 from sparkanon.engine.audit.pairs import Compared, Sides
-from sparkanon.engine.audit.tallies import records, sides_of, tally
+from sparkanon.engine.audit.tallies import records, sides_of
+from sparkanon.engine.tally import tally
 from sparkanon.measures import (
     Measure,
     distortion,

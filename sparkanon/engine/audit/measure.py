@@ -11,6 +11,7 @@ from sparkanon.engine.audit.classes import class_measures, class_sizes, subset_m
 from sparkanon.engine.audit.linkage import linkage
 from sparkanon.engine.audit.losses import PAIRED, losses
 from sparkanon.engine.audit.pairs import Sides
+from sparkanon.engine.audit.tuples import with_tuples
 from sparkanon.engine.steps import Steps
 from sparkanon.measures import CATALOGUE, STANDARD, Measure
 from sparkanon.measures.anonymity import ClassSizes
@@ -31,6 +32,7 @@ from sparkanon.numeric.records import Scale
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.policy import Policy
 from sparkanon.policy.model import AuditPolicy
+from sparkanon.releases.generalize import words_over
 from sparkanon.spaces import Space
 from sparkanon.spaces.euclidean import Euclidean
 from sparkanon.spaces.gower import Gower
@@ -99,10 +101,13 @@ def measure(
     if todo & set(LINKAGE) and sides.pair is not None:
         with steps.step("linkage"):
             space = _space(policy, statistics)
-            linked = linkage(sides, sides.pair, statistics, space, how.targets)
-            found += linked.measures
+            words = words_over(policy.method.release)
+            linked = linkage(sides, sides.pair, statistics, space, how.targets, words=words)
+            found += with_tuples(linked.measures, sides, sides.pair)
             found.append(Measure("linkage_baseline", 1.0 / statistics[0].n))
-            parts["outlyingness"] = linked.outlyingness
+            if linked.measures and not sides.blocks:  # about whole rows, and tuples link more
+                parts["outlyingness"] = linked.outlyingness
+            left_out |= {name: why for name, why in linked.left_out.items() if name in todo}
     if "il_dr_score" in todo:
         found += _score(found, how, left_out)
     told = {m.measure for m in found if m.value is not None}
@@ -138,10 +143,17 @@ def _space(policy: Policy, statistics: Sequence[ColumnStatistics]) -> Space:
 
 
 def _score(found: Sequence[Measure], how: AuditPolicy, left_out: dict[str, str]) -> list[Measure]:
-    values = {m.measure: m.value for m in found if m.column is None}
+    table = {m.measure: m for m in found if m.column is None}
+    values = {name: m.value for name, m in table.items()}
     missing = [name for name in SCORED if values.get(name) is None]
     if missing:
         left_out["il_dr_score"] = f"it is made of {', '.join(missing)}"
         return []
     il_metrics, il1s, linked, interval = (float(values[name] or 0.0) for name in SCORED)
-    return [il_dr_score(il_metrics, il1s, linked, interval, how.weights)]
+
+    def score(linkage: float) -> float | None:
+        return il_dr_score(il_metrics, il1s, linkage, interval, how.weights).value
+
+    ends = table[SCORED[2]].low, table[SCORED[2]].high
+    low, high = (None if end is None else score(end) for end in ends)
+    return [Measure("il_dr_score", score(linked), None, low, high)]

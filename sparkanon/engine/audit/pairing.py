@@ -2,53 +2,50 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from sparkanon.engine.files import local_path
+from sparkanon.engine.contents import PAIRING, list_files
+from sparkanon.engine.files import Staging, check_ours, local_path
 from sparkanon.errors import InputError, Problem, SparkanonError
-
-_MARK = "_sparkanon_pairing"  # only a folder that has it may be replaced
 
 
 def check_keepable(place: str) -> None:
     """Refuse a place that cannot be replaced, or holds something else, before any work is done."""
     target = local_path(place, "private.path")
-    if target.exists() and not (target / _MARK).is_file():
-        text = f"{place} exists and is no pairing of sparkanon; move it away or choose another"
-        raise InputError(Problem("private.path", text))
+    _check_pairing(target, target)
 
 
-def keep(pairs: Path, place: str, run_id: str) -> None:
+def _check_pairing(found: Path, target: Path) -> None:
+    check_ours(found, target, PAIRING, "private.path", "pairing")
+
+
+def keep(pairs: Path, place: str) -> None:
     """Put the pairs where the policy says, readable by their owner alone from the first byte."""
     target = local_path(place, "private.path")
-    fresh, old = (target.with_name(f".{target.name}-{run_id}{tail}") for tail in ("", "-old"))
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        fresh.mkdir(mode=0o700)
-        for path in pairs.iterdir():  # copied: it may be on another disk
-            shutil.copyfile(path, fresh / path.name)
-            (fresh / path.name).chmod(0o600)
-        (fresh / _MARK).touch(mode=0o600)
-        if target.exists():
-            os.rename(target, old)
-        os.rename(fresh, target)
-    except OSError as error:
-        text = f"the release is published, but its pairing was not kept: {error.strerror}"
+        with Staging(target, check=_check_pairing) as staging:
+            staging.table.mkdir(mode=0o700)
+            for path in pairs.iterdir():  # copied: it may be on another disk
+                shutil.copyfile(path, staging.table / path.name)
+            (staging.table / PAIRING).touch()
+            list_files(staging.table)
+            for path in staging.table.iterdir():
+                path.chmod(0o600)
+            staging.publish(staging.table)
+    except (OSError, SparkanonError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error.problems[0].message
+        text = f"the release is published, but its pairing was not kept: {reason}"
         raise SparkanonError(Problem("private.path", text)) from None
-    finally:
-        for left in (fresh, old):
-            shutil.rmtree(left, ignore_errors=True)
 
 
 def kept(spark: SparkSession, place: str) -> DataFrame | None:
     """The pairs of the last run, or None if there are none."""
     target = local_path(place, "private.path")
-    if not (target / _MARK).is_file():
+    if not (target / PAIRING).is_file():
         return None
     return spark.read.parquet(str(target))
 

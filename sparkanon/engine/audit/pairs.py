@@ -14,7 +14,7 @@ from pyspark.sql import types as T
 
 from sparkanon.engine.columns import Quasi
 from sparkanon.engine.names import quoted
-from sparkanon.engine.released import released_number
+from sparkanon.engine.released import released_cover, released_number
 from sparkanon.numeric.records import Scale
 
 
@@ -26,6 +26,8 @@ class Compared:
     scale: Scale
     x: str  # a double; of a nominal column its text
     z: str
+    covers: str | None = None  # of `released_cover`
+    origin: int = 0  # what the numbers that `covers` tells are counted from here
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Sides:
     compared: tuple[Compared, ...]
     sensitive: tuple[str, ...]
     group: str | None = None  # of a release that draws from groups: the column that names them
+    blocks: tuple[tuple[str, ...], ...] = ()  # columns whose cells were drawn as a unit
     suppressed: int = 0  # originals that a key finds nowhere in the release
     unpublished: DataFrame | None = None  # those originals, if there are any
 
@@ -49,7 +52,14 @@ class Sides:
 def own_release(quasi: Sequence[Quasi]) -> tuple[Compared, ...]:
     """For a release of ours: the released cell has the type that the policy said."""
     return tuple(
-        Compared(q.name, q.scale, replace(q, name=f"x{i}").number, _released(q, f"z{i}"))
+        Compared(
+            q.name,
+            q.scale,
+            replace(q, name=f"x{i}").number,
+            _released(q, f"z{i}"),
+            released_cover(f"z{i}", q, q.released) if q.as_text else None,
+            q.origin,
+        )
         for i, q in enumerate(quasi)
     )
 
@@ -57,9 +67,9 @@ def own_release(quasi: Sequence[Quasi]) -> tuple[Compared, ...]:
 def _released(q: Quasi, cell: str) -> str:
     if q.as_text:
         found = released_number(cell, q, T.StringType())
-        return f"({found}) - {q.origin}" if q.origin else str(found)
+        return f"({found}) - {q.shift}" if q.shift else str(found)
     if q.as_double:
-        return f"{cell} - cast({q.origin} as double)" if q.origin else f"cast({cell} as double)"
+        return f"{cell} - cast({q.shift} as double)" if q.shift else f"cast({cell} as double)"
     return replace(q, name=cell).number
 
 

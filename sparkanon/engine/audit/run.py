@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,17 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from sparkanon.engine import tables
+from sparkanon.engine.audit.contents import GATE, Contents, Pair, contents
 from sparkanon.engine.audit.measure import Measured, asked_by_audit, measure
 from sparkanon.engine.audit.pairing import check_same, kept
 from sparkanon.engine.audit.pairs import Sides, own_release, renamed
 from sparkanon.engine.audit.tables import apart, compare, fewer_rows, joined
-from sparkanon.engine.columns import Columns, resolve
-from sparkanon.engine.files import write_atomically
+from sparkanon.engine.columns import Columns, plain, resolve
+from sparkanon.engine.files import check_writable_folder, without_scheme, write_atomically
 from sparkanon.engine.fit import Facts, as_told, gather, usable, with_key
-from sparkanon.engine.manifest import Gate, check_gates, report_of
+from sparkanon.engine.gates import Gate, check_gates
+from sparkanon.engine.hidden import HiddenViews, hidden_views
+from sparkanon.engine.manifest import report_of
 from sparkanon.engine.measures_table import append
 from sparkanon.engine.runs import new_run_id
 from sparkanon.engine.session import session_of
@@ -41,7 +44,12 @@ class Audit:
     gates: tuple[Gate, ...]
     left_out: Mapping[str, str]
     report: dict[str, Any]  # what `sparkanon report` draws
+    columns: Contents  # what is in the release and should perhaps not be
     folder: Path | None = None
+
+    def failure(self, gate: Gate) -> str:
+        """Why this gate was not passed."""
+        return self.columns.failure if gate.gate == GATE else gate.measured
 
 
 class FailedAuditError(GateError):
@@ -50,7 +58,7 @@ class FailedAuditError(GateError):
     def __init__(self, audit: Audit) -> None:
         self.audit = audit
         failed = [gate for gate in audit.gates if not gate.passed]
-        super().__init__([Problem(f"gates.{g.gate}", g.measured) for g in failed])
+        super().__init__([Problem(f"gates.{g.gate}", audit.failure(g)) for g in failed])
 
 
 def audit(
@@ -81,7 +89,9 @@ def audit(
     policy = check_policy(policy) if isinstance(policy, Policy) else make_policy(policy)
     spark = session_of(spark, original, released)
     try:
-        return _audit(spark, original, released, policy, key, run_id or new_run_id(), watcher)
+        with hidden_views(spark) as views:
+            named = run_id or new_run_id()
+            return _audit(spark, original, released, policy, key, named, watcher, views)
     except Exception as error:
         if tables.is_unreadable(error):
             text = "a file of the original or of the release is damaged or malformed"
@@ -97,24 +107,28 @@ def _audit(
     key: str | None,
     run_id: str,
     watcher: Watcher | None,
+    views: HiddenViews,
 ) -> Audit:
     steps, own = Steps(watcher), released is None
     with steps.step("read"):
-        x = _original(spark, original, policy)
+        check_writable_folder(policy.runs, "runs")
+        x = plain(_original(spark, original, policy))
         columns = resolve(policy, x.schema)
-        z = released if released is not None else _own_release(spark, policy, columns)
+        z = plain(released) if released is not None else _own_release(spark, policy, columns)
         keyed = with_key(x, columns)
     with steps.step("fit"):
-        facts = gather(keyed, columns, policy.k, policy.nulls)
+        facts = gather(keyed, columns, policy.k, policy.nulls, views)
         steps.note(f"{facts.rows:,} rows, {len(facts.quasi)} quasi-identifiers")
     with steps.step("pair"):
         cleaned = keyed.filter(usable(facts.quasi)) if _drops(policy) else keyed
-        sides, left_out = _sides(spark, policy, facts, (x, cleaned), z, key, own)
+        sides, pair, left_out = _sides(spark, policy, facts, (x, cleaned), z, key, own)
+    with steps.step("contents"):
+        held = contents(policy, pair)
     if own and sides.group is None:
         left_out |= _not_told(policy, paired=sides.pair is not None)
     statistics = tuple(s for s in facts.statistics if s.name in {c.name for c in sides.compared})
     found = measure(sides, statistics, asked_by_audit(policy) - set(left_out), policy, steps)
-    return _told(spark, policy, facts, found, left_out, run_id, steps)
+    return _told(spark, policy, facts, found, held, left_out, run_id, steps)
 
 
 def _original(spark: SparkSession, original: DataFrame | None, policy: Policy) -> DataFrame:
@@ -141,7 +155,7 @@ def _own_release(spark: SparkSession, policy: Policy, columns: Columns) -> DataF
 def _not_told(policy: Policy, paired: bool) -> dict[str, str]:
     """Measures of our own release that its rows alone would answer wrongly."""
     release = policy.method.release
-    if release.draws(policy.quasi_identifiers) is None:
+    if not policy.promise.grouped:
         if paired or not (release.texts or policy.with_role(Role.WEIGHT)):
             return {}
         what = "middles of ranges" if release.texts else "weighted centres"
@@ -162,7 +176,7 @@ def _sides(
     released: DataFrame,
     key: str | None,
     own: bool,
-) -> tuple[Sides, dict[str, str]]:
+) -> tuple[Sides, Pair, dict[str, str]]:
     raw, cleaned = originals
     sensitive = policy.with_role(Role.SENSITIVE)
     rows = released.count()
@@ -171,24 +185,30 @@ def _sides(
     compared, told = compare(facts.quasi, sensitive, cleaned, released)
     gone = [q.name for q in facts.quasi if q.name not in {c.name for c in compared}]
     left_out = {f"column {name}": "it is not in the release" for name in gone}
+    clean = raw.withColumns({q.name: F.expr(q.clean) for q in facts.quasi})
+    every = clean.filter(usable(facts.quasi)) if _drops(policy) else clean  # identifiers, too
+    pair = Pair(every, released, permuted=own and bool(policy.promise.blocks))
     if key is not None:
-        clean = raw.withColumns({q.name: F.expr(q.clean) for q in facts.quasi})
-        keyed = clean.filter(usable(facts.quasi)) if _drops(policy) else clean
-        return joined(compared, told, keyed, released, key, policy.audit.suppression), left_out
+        sides = joined(compared, told, every, released, key, policy.audit.suppression)
+        return sides, replace(pair, key=key, suppressed=sides.suppressed > 0), left_out
     pairs = kept(spark, policy.private.path) if policy.private is not None and own else None
     if pairs is not None:
-        sides = [("z", released, "release")]
+        both = [("z", released, "release")]
         if policy.nulls is not NullPolicy.IMPUTE:  # whose pairs hold the imputed cells
-            sides.append(("x", as_told(cleaned, facts.quasi), "original"))
+            both.append(("x", as_told(cleaned, facts.quasi), "original"))
         names = [c.name for c in compared]
-        for letter, table, what in sides:
+        for letter, table, what in both:
             numbered = [f"{letter}{i}" for i in range(len(names))]
             check_same(pairs, table.selectExpr(*renamed(names, letter)), numbered, what)
         group = "g" if "g" in pairs.columns else None
-        return Sides(pairs, pairs, pairs, own_release(facts.quasi), told, group), left_out
+        known, blocks = own_release(facts.quasi), policy.promise.blocks
+        sides = Sides(pairs, pairs, pairs, known, told, group, blocks)
+        return sides, replace(pair, kept=pairs, compared=known), left_out
     if rows != facts.rows and not (policy.audit.suppression and rows < facts.rows):
         raise InputError(fewer_rows(facts.rows, rows))
-    return apart(compared, told, cleaned, released), left_out
+    if rows < facts.rows:
+        left_out["copies"] = "rows were suppressed, and only a key tells which: give a key"
+    return apart(compared, told, cleaned, released), pair, left_out
 
 
 def _told(
@@ -196,11 +216,12 @@ def _told(
     policy: Policy,
     facts: Facts,
     found: Measured,
+    held: Contents,
     left_out: dict[str, str],
     run_id: str,
     steps: Steps,
 ) -> Audit:
-    gates = check_gates(policy, found.measures)
+    gates = (*check_gates(policy, found.measures), held.gate)
     status = "ok" if all(gate.passed for gate in gates) else "refused"
     left_out = left_out | dict(found.left_out)
     report = report_of(
@@ -214,18 +235,18 @@ def _told(
         measures=found.measures,
         gates=gates,
         left_out=left_out,
-        parts=found.parts,
+        parts={**found.parts, "columns": held.to_dict()},
         seconds=steps.seconds,
         spark_version=spark.version,
     )
-    folder = Path(policy.runs) / run_id
+    folder = Path(without_scheme(policy.runs, "runs")) / run_id
     try:
         write_atomically(folder / "report.json", json.dumps(report, indent=1, allow_nan=False))
     except OSError as error:
         raise SparkanonError(f"cannot write the report {folder}: {error.strerror}") from None
     if policy.audit.table is not None:
         append(spark, policy.audit.table, run_id, datetime.now(UTC), found.measures)
-    done = Audit(status, run_id, found.measures, gates, left_out, report, folder)
+    done = Audit(status, run_id, found.measures, gates, left_out, report, held, folder)
     if status == "refused":
         raise FailedAuditError(done)
     return done

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sparkanon.engine.audit.draws import draw
 from sparkanon.engine.audit.pairs import Compared
 from sparkanon.engine.audit.tallies import records
 from sparkanon.engine.names import KEY
-from sparkanon.engine.workers import settles, told_by_place
+from sparkanon.engine.workers import settles, told_by_place, whole_blocks
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.link import Linked, link, make, reaches
 from sparkanon.numeric.points import Points
@@ -34,7 +35,9 @@ _FIELDS = {
     "block": pa.int32(),
     "decile": pa.int32(),
     "weight": pa.int64(),  # records
+    "squares": pa.float64(),  # of the weights
     "credit": pa.float64(),
+    "times": pa.float64(),  # what part of the records that a query stands for is drawn
     "best": pa.float64(),
     "hits": pa.int64(),
     "ties": pa.int64(),
@@ -97,7 +100,7 @@ def own_distances(
 class Search:
     """For `mapInArrow`: a partition holds whole blocks, usually one, with both sides of the pair.
 
-    In the first round every record of a block is a reference and, if it is a target, a query.
+    In the first round every record of a block is a reference and, if it is drawn, a query.
     """
 
     compared: tuple[Compared, ...]
@@ -105,6 +108,7 @@ class Search:
     low: Floats  # (blocks, d) regions of the blocks, in coordinates
     high: Floats
     outlyingness: Outlyingness
+    share: float  # of the records that are looked for
 
     @property
     def schema(self) -> pa.Schema:
@@ -114,25 +118,21 @@ class Search:
     @settles
     @told_by_place
     def __call__(self, batches: Batches) -> Batches:
-        held = [batch for batch in batches if batch.num_rows]
-        if not held:
-            return
-        table = pa.Table.from_batches(held)
-        blocks = table.column("block").to_numpy()
-        for block in np.unique(blocks):
-            yield from self._block(table.filter(pa.array(blocks == block)), int(block))
+        for block, table in whole_blocks(batches, by="block"):
+            yield from self._block(table, block)
 
     def _block(self, table: pa.Table, block: int) -> Batches:
         # By key, so that a query has the same number when its block is searched again.
         table = table.take(pa.array(np.argsort(table.column(KEY).to_numpy(), kind="stable")))
-        side, cls, weight, query = _numbers(table, "side", "cls", "weight", "query")
+        key, side, cls, weight = numbers(table, KEY, "side", "cls", "weight")
         points = self._points(table)
         values, caps, capped, _ = arrays(points)
         own, here_all = own_distances(points, side, cls, weight)
         most = own * (1.0 + ROUNDING)  # who is further than the own one does not count
         for asking in (ORIGINAL, RELEASED):
-            asks = np.flatnonzero(query & (side == asking))
-            told = np.flatnonzero(side != asking)
+            mine, told = np.flatnonzero(side == asking), np.flatnonzero(side != asking)
+            drawn, count = draw(key[mine], weight[mine], self.share)
+            asks = mine[drawn]
             if len(asks) == 0:
                 continue
             targets = make(values[:, told], caps, capped, cls[told], weight[told])
@@ -140,7 +140,8 @@ class Search:
             found = link(targets, caps, capped, queries, cls[asks], most[asks])
             at = Points(queries, points.caps, points.codes)
             lost = here_all[asks] & (found.best < own[asks] * (1.0 - ROUNDING))
-            yield from self._results(table.take(pa.array(asks)), asking, found, at, lost, block)
+            chosen = table.take(pa.array(asks))
+            yield from self._results(chosen, asking, count, found, at, lost, block)
 
     def _points(self, table: pa.Table) -> Points:
         (cells,) = records(self.compared, (table, "v"))
@@ -150,6 +151,7 @@ class Search:
         self,
         chosen: pa.Table,
         side: int,
+        count: Longs,
         found: Linked,
         points: Points,
         lost: npt.NDArray[np.bool_],
@@ -165,26 +167,29 @@ class Search:
             queries[:, open_], found.best[open_], self.low, self.high, caps, capped
         )
         query, to = open_[query[to != block]], to[to != block]
-        deciles, (weight,) = self.outlyingness.deciles(points), _numbers(chosen, "weight")
-        credit = found.hits / np.maximum(found.ties, 1)
-        yield _batch(
+        deciles, (weight,) = self.outlyingness.deciles(points), numbers(chosen, "weight")
+        times = count / weight
+        credit = times * (found.hits / np.maximum(found.ties, 1))
+        yield batch(
             self.schema,
             DECILES,
             side=side,
             decile=np.arange(DECILES),
-            weight=np.bincount(deciles, weight, DECILES).astype(np.int64),
+            weight=np.bincount(deciles, count, DECILES).astype(np.int64),
+            squares=np.bincount(deciles, count * count, DECILES),
             credit=np.bincount(deciles, credit, DECILES),
         )
         if len(query):
             sent = chosen.take(pa.array(query))
             cells = {name: sent.column(name) for name in sent.column_names if name[0] == "v"}
-            yield _batch(
+            yield batch(
                 self.schema,
                 len(query),
                 id=(block * 2 + side) * 2**32 + query,
                 side=side,
                 block=to,
                 decile=deciles[query],
+                times=times[query],
                 best=found.best[query],
                 hits=found.hits[query],
                 ties=found.ties[query],
@@ -201,26 +206,26 @@ class Elsewhere(Search):
 
     @property
     def schema(self) -> pa.Schema:
-        told = ("id", "side", "decile", "best", "hits", "ties")
+        told = ("id", "side", "decile", "times", "best", "hits", "ties")
         return pa.schema({name: _FIELDS[name] for name in told} | _ANSWERS)
 
     def _block(self, table: pa.Table, block: int) -> Batches:
         query = table.column("id").is_valid().to_numpy()
-        side, cls = _numbers(table, "side", "cls")
+        side, cls = numbers(table, "side", "cls")
         values, caps, capped, _ = arrays(self._points(table))
         for asking in (ORIGINAL, RELEASED):
             asks = np.flatnonzero(query & (side == asking))
             told = np.flatnonzero(~query & (side != asking))
             if len(asks) == 0:
                 continue
-            (weight,) = _numbers(table.take(pa.array(told)), "weight")
+            (weight,) = numbers(table.take(pa.array(told)), "weight")
             targets = make(values[:, told], caps, capped, cls[told], weight)
             chosen = table.take(pa.array(asks))
-            (best,) = _numbers(chosen, "best")
+            (best,) = numbers(chosen, "best")
             found = link(targets, caps, capped, values[:, asks], cls[asks], best)
             answers = np.flatnonzero(found.ties)
             chosen = chosen.take(pa.array(answers))
-            yield _batch(
+            yield batch(
                 self.schema,
                 len(answers),
                 near=found.best[answers],
@@ -231,11 +236,11 @@ class Elsewhere(Search):
             )  # fmt: skip
 
 
-def _numbers(table: pa.Table, *names: str) -> list[npt.NDArray[Any]]:
+def numbers(table: pa.Table, *names: str) -> list[npt.NDArray[Any]]:
     return [table.column(name).to_numpy() for name in names]
 
 
-def _batch(schema: pa.Schema, rows: int, **columns: Any) -> pa.RecordBatch:
+def batch(schema: pa.Schema, rows: int, **columns: Any) -> pa.RecordBatch:
     """Rows of this schema; a column that is not given is null, a single value stands for all."""
     made = []
     for field in schema:

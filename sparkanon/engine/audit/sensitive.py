@@ -14,8 +14,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from sparkanon.engine.audit.tallies import tally
 from sparkanon.engine.session import batches_by_rows
+from sparkanon.engine.tally import tally
 from sparkanon.engine.workers import settles, told_by_place
 from sparkanon.measures import diversity
 

@@ -11,7 +11,7 @@ from pyspark.sql import types as T
 from sparkanon.engine.audit.pairs import Compared, Sides, renamed
 from sparkanon.engine.columns import Quasi
 from sparkanon.engine.names import quoted
-from sparkanon.engine.released import released_number, unreadable_cell
+from sparkanon.engine.released import released_cover, released_number, unreadable_cell
 from sparkanon.errors import InputError, Problem
 
 _KEY = "__sparkanon_pair"
@@ -32,9 +32,11 @@ def compare(
         if isinstance(z, Problem):
             problems.append(Problem(f"columns.{q.name}", z.message))
             continue
-        shift = f" - cast({q.origin} as double)" if q.origin else ""
+        shift = f" - cast({q.shift} as double)" if q.shift else ""
         x = replace(q, name=f"x{i}").number
-        compared.append(Compared(q.name, q.scale, x, f"({z}){shift}" if shift else z))
+        covers = released_cover(f"z{i}", q, fields[q.name].dataType)
+        number = f"({z}){shift}" if shift else z
+        compared.append(Compared(q.name, q.scale, x, number, covers, q.origin))
     problems += _unreadable(quasi, released) if not problems else []
     if problems:
         raise InputError(problems)

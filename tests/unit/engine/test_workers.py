@@ -10,10 +10,10 @@ import pytest
 
 from sparkanon.engine.audit.search import Search
 from sparkanon.engine.audit.sensitive import _ClassCounting
-from sparkanon.engine.audit.tallies import _OnExecutors
 from sparkanon.engine.handover import HandOver, TakeOver
 from sparkanon.engine.mask import Masking
 from sparkanon.engine.names import BLOCK, KEY
+from sparkanon.engine.tally import _OnExecutors
 from sparkanon.errors import KernelError
 
 CELL = "Zanzibar-4711"

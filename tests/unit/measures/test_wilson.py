@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from sparkanon.measures.wilson import Z95, wilson
+from sparkanon.measures.wilson import Z95, effective_draws, wilson
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,11 @@ def test_covers_about_95_per_cent() -> None:
     draws = np.random.default_rng(2).binomial(80, 0.12, 4000)
     covered = [wilson(int(hits), 80).low <= 0.12 <= wilson(int(hits), 80).high for hits in draws]
     assert 0.93 < np.mean(covered) < 0.97
+
+
+def test_records_with_one_result_are_one_draw() -> None:
+    """Clusters of 3, 3 and 1: 7^2 / (9 + 9 + 1); records one by one are what they are."""
+    assert effective_draws(7, 19) == pytest.approx(49 / 19)
+    assert effective_draws(100, 100) == 100
+    assert effective_draws(50, 2500) == 1
+    assert effective_draws(0, 0) == 0

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from seeds import seed_file, seed_text
 
 from sparkanon.errors import PolicyError
 from sparkanon.groupings import GROUPINGS, Mdav, Refined
@@ -251,10 +252,11 @@ def test_a_constraint_survives_the_round_trip() -> None:
 
 
 def test_a_taxonomy_that_holds_itself() -> None:
-    data = parse("tree: &north {coast: [Aa], inland: *north}")
+    tree: dict[str, Any] = {"coast": ["Aa"]}
+    tree["inland"] = tree
     found = problems(
         **columns(town={"role": "quasi_identifier", "type": "nominal"}),
-        method={"space": "gower", "release": generalize(town=data["tree"])},
+        method={"space": "gower", "release": generalize(town=tree)},
     )
     path = "method.release.taxonomies.town"
     assert found == {path: "more than 100 words stand over one another, or it holds itself"}
@@ -325,19 +327,32 @@ def test_a_policy_can_be_built_in_code() -> None:
 
 
 def test_seeds_are_read_and_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MY_SEED", "correct horse")
+    monkeypatch.setenv("MY_SEED", seed_text("horse"))
     seed = read_seed(SeedSource(env="MY_SEED"))
-    assert seed.secret == b"correct horse"
+    assert seed.secret == seed_text("horse").encode()
     assert not seed.drawn
-    assert "horse" not in repr(seed) + str(seed)
+    assert seed_text("horse") not in repr(seed) + str(seed)
     assert seed.commitment("a") != seed.commitment("b")
     assert seed.commitment("a") == read_seed(SeedSource(env="MY_SEED")).commitment("a")
-    (tmp_path / "seed").write_text("from a file\n")
-    assert read_seed(SeedSource(file=str(tmp_path / "seed"))).secret == b"from a file"
+    file = seed_file(tmp_path, "from a file")
+    assert read_seed(SeedSource(file=file)).secret == seed_text("from a file").encode()
     with pytest.raises(PolicyError, match=r"seed\.file"):
         read_seed(SeedSource(file=str(tmp_path / "none")))
     assert read_seed(None).drawn
     assert read_seed(None).secret != read_seed(None).secret
+
+
+def test_weak_seeds_are_refused_with_the_command_that_makes_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_SEED", "731")
+    with pytest.raises(PolicyError, match=r"seed\.env.*128 bits.*token_hex\(32\)") as caught:
+        read_seed(SeedSource(env="MY_SEED"))
+    assert "731" not in str(caught.value)
+    file = Path(seed_file(tmp_path))
+    file.chmod(0o640)
+    with pytest.raises(PolicyError, match=r"seed\.file: others may read .*chmod 600"):
+        read_seed(SeedSource(file=str(file)))
 
 
 def test_the_exported_schema_is_up_to_date() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sparkanon.numeric.records import Column, Scale
-from sparkanon.releases.base import Generalized
+from sparkanon.releases.base import Asked, Generalized
 from sparkanon.releases.generalize import Generalize, lowest_word
 
 TREE = {"any": {"school": ["primary", "secondary"], "university": {"degree": ["ba", "ma"]}}}
@@ -85,11 +85,11 @@ def test_two_roots_share_nothing() -> None:
     ],
 )
 def test_broken_taxonomies(tree: dict[str, object], told: str) -> None:
-    (problem,) = Generalize(taxonomies={"c": tree}).problems(["c"])
+    (problem,) = Generalize(taxonomies={"c": tree}).problems(Asked(["c"], 5, others=True))
     assert problem.path == "taxonomies.c"
     assert told in problem.message
 
 
 def test_taxonomy_of_no_quasi_identifier() -> None:
-    (problem,) = Generalize(taxonomies={"d": TREE}).problems(["c"])
+    (problem,) = Generalize(taxonomies={"d": TREE}).problems(Asked(["c"], 5, others=True))
     assert "no quasi-identifier" in problem.message

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,8 +11,10 @@ from hypothesis import strategies as st
 
 from sparkanon.numeric.records import Column, Scale
 from sparkanon.releases import NewValues, TakenFrom
+from sparkanon.releases.base import Asked
 from sparkanon.releases.centroid import Centroid
-from sparkanon.releases.permute import Permute, permutation_within
+from sparkanon.releases.hybrid import Hybrid
+from sparkanon.releases.permute import Permute, moved_within, permutation_within
 
 LABELS = np.array([0, 1, 0, 1, 0, 1, 1], dtype=np.int32)
 
@@ -51,25 +55,72 @@ def test_a_constant_group_keeps_its_value_to_the_last_bit() -> None:
 
 @given(st.lists(st.integers(2, 9), min_size=1, max_size=30), st.integers(0, 10**6))
 @settings(max_examples=100, deadline=None)
-def test_permutations_stay_in_the_group_and_move_something(sizes: list[int], seed: int) -> None:
+def test_permutations_stay_in_the_group(sizes: list[int], seed: int) -> None:
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.repeat(np.arange(len(sizes)), sizes)).astype(np.int32)
-    rows = permutation_within(labels, rng)
-    assert sorted(rows) == list(range(len(labels)))
-    assert (labels[rows] == labels).all()
+    for draw in (permutation_within, moved_within):
+        rows = draw(labels, rng)
+        assert sorted(rows) == list(range(len(labels)))
+        assert (labels[rows] == labels).all()
     moved = np.bincount(labels, weights=rows != np.arange(len(labels)))
-    assert (moved >= 2).all()
+    assert (moved >= 2).all()  # of the redraw
 
 
-def test_permutations_are_fair_given_that_something_moves() -> None:
-    # a group of 3: 5 permutations are not the identity, each has probability 1/5
+@pytest.mark.parametrize(("draw", "kinds"), [(permutation_within, 6), (moved_within, 5)])
+def test_permutations_are_fair(draw: Any, kinds: int) -> None:
+    # a group of 3: all 6 permutations, or the 5 that move something, are equally likely
     labels = np.repeat(np.arange(20_000, dtype=np.int32), 3)
-    rows = permutation_within(labels, np.random.default_rng(1)).reshape(-1, 3) % 3
+    rows = draw(labels, np.random.default_rng(1)).reshape(-1, 3) % 3
     codes, counts = np.unique(rows @ [9, 3, 1], return_counts=True)
-    assert len(codes) == 5
-    chi_square = ((counts - 4000) ** 2 / 4000).sum()
-    assert chi_square < 23.5  # 99.99 % of chi-square with 4 degrees
-    assert chi_square > 0.02  # and not suspiciously even
+    assert len(codes) == kinds
+    expected = 20_000 / kinds
+    chi_square = ((counts - expected) ** 2 / expected).sum()
+    assert 0.02 < chi_square < 25.7  # 99.99 % of chi-square with 5 degrees; not too even
+
+
+@pytest.mark.parametrize(("m", "uniform", "redrawn"), [(2, 0.5, 1.0), (3, 1 / 3, 0.4)])
+def test_the_chance_of_a_right_guess_is_what_the_promise_says(
+    m: int, uniform: float, redrawn: float
+) -> None:
+    """Whoever knows the group guesses that a record's cells went to one certain other place."""
+    labels = np.repeat(np.arange(30_000, dtype=np.int32), m)
+    quasi = ("a", "b")
+    for redraw, expected in ((False, uniform), (True, redrawn)):
+        draw = moved_within if redraw else permutation_within
+        rows = draw(labels, np.random.default_rng(4)).reshape(-1, m) % m
+        best = max((rows[:, 0] == place).mean() for place in range(m))
+        assert best == pytest.approx(expected, abs=0.01)
+        promise = Permute(redraw=redraw).promise(quasi, m)
+        assert promise.to_dict()["chance"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("quasi", "blocks"),
+    [
+        ("a", (("a",),)),
+        ("ab", (("a",), ("b",))),
+        ("abc", (("a", "b"), ("c",))),
+        ("abcd", (("a", "b"), ("c", "d"))),
+        ("abcde", (("a", "b"), ("c", "d", "e"))),
+    ],
+)
+def test_without_blocks_columns_are_torn_apart(quasi: str, blocks: Any) -> None:
+    assert Permute().promise(list(quasi), 5).blocks == blocks
+
+
+def test_what_tears_nothing_apart_is_refused() -> None:
+    whole = Permute(blocks=[["a", "b"]])
+    assert whole.problems(Asked("ab", 5, others=False))
+    assert not whole.problems(Asked("ab", 5, others=True))
+    assert not Permute().problems(Asked("ab", 5, others=False))
+    assert Permute().problems(Asked("a", 5, others=False))
+
+
+def test_hybrid_of_two_records_is_refused() -> None:
+    (problem,) = Hybrid().problems(Asked("a", 2, others=True))
+    assert "at least 3" in problem.message
+    assert Hybrid().problems(Asked("abcdefgh", 2, others=True))
+    assert not Hybrid().problems(Asked("a", 3, others=True))
 
 
 def test_blocks_move_together_and_apart() -> None:
@@ -77,7 +128,7 @@ def test_blocks_move_together_and_apart() -> None:
     labels = np.repeat(np.arange(100, dtype=np.int32), 6)
     records = tuple(column(Scale.NUMERIC, list(np.arange(n)), name) for name in "abcd")
     release = Permute(blocks=[["a", "c"]])
-    assert release.draws(list("abcd")) == (("a", "c"), ("b", "d"))
+    assert release.promise(list("abcd"), 6).blocks == (("a", "c"), ("b", "d"))
     new = release.publish(records, labels, np.random.default_rng(3))
     taken = {
         name: part.rows

@@ -33,6 +33,7 @@ PROMISED = {
     "mi_loss",
     "min_class_size",
     "below_k",
+    "identifiers",
     "uniqueness",
     "separation",
     "linkage_masked_to_original",
@@ -91,6 +92,34 @@ def page(run: dict[str, Any]) -> _Page:
 
 def embedded(run: dict[str, Any]) -> dict[str, Any]:
     return dict(json.loads(page(run).scripts["run-data"]))
+
+
+COLUMNS = {
+    "identifiers": ["name", "ref"],
+    "unlisted": ["ref", NASTY],
+    "copies": [
+        {"column": "ref", "of": "person_id", "how": "row by row"},
+        {"column": "age", "of": "age", "how": "holds the same values, perhaps in another order"},
+    ],
+}
+
+
+def test_released_columns_that_should_not_be_there_are_shown() -> None:
+    made = page(example_run(command="audit", columns=COLUMNS))
+    assert "columns" in made.ids
+    assert "ref copy of person_id" in made.text
+    assert "age its own original: holds the same values, perhaps in another order" in made.text
+    assert "alert" not in made.scripts["code"]
+    assert embedded(example_run(columns=COLUMNS))["columns"]["identifiers"] == ["name", "ref"]
+
+
+def test_an_audit_that_found_no_such_column_says_so() -> None:
+    nothing: dict[str, Any] = {"identifiers": [], "unlisted": [], "copies": []}
+    made = page(example_run(command="audit", columns=nothing))
+    assert made.text.count(" none ") >= 3
+    assert "columns" not in page(example_run()).ids
+    why = [{"measure": "copies", "why": "rows were suppressed"}]
+    assert "rows were suppressed" in page(example_run(columns=nothing, left_out=why)).text
 
 
 # --- counts -----------------------------------------------------------------------------------

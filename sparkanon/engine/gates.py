@@ -1,0 +1,62 @@
+"""Gates: limits that stop a publication, held against the bad end of what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sparkanon.measures import Measure
+from sparkanon.policy import Policy
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A limit, the value that was measured, and whether the release may pass.
+
+    `compared` is what the limit was held against: the value where it is exact, otherwise the end
+    of its interval that is worse for the release. A sample too small to decide does not pass.
+    """
+
+    gate: str
+    limit: float
+    value: float | None
+    passed: bool
+    compared: float | None = None
+
+    @property
+    def measured(self) -> str:
+        limit = f"the limit is {self.limit:g}"
+        if self.value is None or self.compared is None:
+            return f"could not be measured, {limit}"
+        if self.compared == self.value:
+            return f"is {self.value:.6g}, {limit}"
+        ends = f"is {self.value:.6g} in a sample, and may be {self.compared:.6g} in truth"
+        larger = "" if self.passed else "; a larger sample (audit.targets) may decide otherwise"
+        return f"{ends}, {limit}{larger}"
+
+    @property
+    def failure(self) -> str:
+        return f"{self.measured}; nothing was published"
+
+
+def check_gates(policy: Policy, measures: Sequence[Measure]) -> tuple[Gate, ...]:
+    """Every gate of the policy; the promise of k itself always stands first."""
+    found = {m.measure: m for m in measures if m.column is None and m.value is not None}
+    if "min_class_size" in found:
+        found["k"] = found["min_class_size"]
+    limits = policy.gates | {"min_k": max(policy.k, policy.gates.get("min_k", 0.0))}
+    names = ("min_k", *(name for name in limits if name != "min_k"))
+    return tuple(_checked(name, limits[name], found) for name in names)
+
+
+def _checked(gate: str, limit: float, found: dict[str, Measure]) -> Gate:
+    side, _, name = gate.partition("_")
+    one = found.get(name)
+    if one is None:  # a value that is missing cannot be shown to be inside its limit
+        return Gate(gate, limit, None, passed=False)
+    end = one.low if side == "min" else one.high
+    compared = one.value if end is None else end
+    if compared is None:
+        return Gate(gate, limit, None, passed=False)
+    passed = compared >= limit if side == "min" else compared <= limit
+    return Gate(gate, limit, one.value, passed, compared)

@@ -1,0 +1,113 @@
+"""The attacker looks for whole records in a permuted release: what is real is told as real."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from seeds import seed_file
+
+import sparkanon
+from sparkanon.engine.pipeline import RefusedError
+from sparkanon.errors import InputError, PolicyError
+
+ROWS = 500
+QUASI = ("a", "c", "b")
+
+
+@pytest.fixture(scope="module")
+def people(spark: SparkSession) -> DataFrame:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({name: rng.normal(size=ROWS) for name in QUASI})
+    frame["c"] = rng.integers(0, 10, ROWS).astype(float)  # ten values
+    frame["ill"] = rng.integers(0, 4, ROWS)
+    frame["name"] = [f"person {i}" for i in range(ROWS)]
+    return spark.createDataFrame(frame).cache()
+
+
+def policy(folder: Path, blocks: Any = None, **changes: Any) -> dict[str, Any]:
+    release: dict[str, Any] = {"name": "permute"} | ({"blocks": blocks} if blocks else {})
+    return {
+        "columns": {"name": "identifier", **dict.fromkeys(QUASI, "quasi_identifier")},
+        "unlisted": "drop",
+        "k": 5,
+        "method": {"grouping": "mdav", "release": release},
+        "audit": {"take": ["linkage_masked_to_original", "uniqueness"]},
+        "seed": {"file": seed_file(folder)},
+    } | changes
+
+
+def verbatim(released: DataFrame | None, original: DataFrame, columns: tuple[str, ...]) -> float:
+    """Share of the released tuples that are somebody's own and nobody else's."""
+    assert released is not None
+    own = original.groupBy(*columns).count().filter("count = 1")
+    return released.join(own, list(columns), "left_semi").count() / released.count()
+
+
+def measured(made: Any, measure: str, column: str | None = None) -> float:
+    found = [m.value for m in made.measures if (m.measure, m.column) == (measure, column)]
+    assert len(found) == 1
+    return float(found[0])
+
+
+def test_the_original_table_is_never_published_as_a_permutation(
+    people: DataFrame, tmp_path: Path
+) -> None:
+    with pytest.raises(PolicyError, match="nothing would be torn apart"):
+        sparkanon.anonymize(people, policy(tmp_path, [list(QUASI)]))
+    given = policy(tmp_path, [list(QUASI)], unlisted="keep")
+    with pytest.raises(InputError, match="nothing would be torn apart"):
+        sparkanon.anonymize(people.select("name", *QUASI), given)
+
+
+def test_without_blocks_no_record_is_whole(people: DataFrame, tmp_path: Path) -> None:
+    made = sparkanon.anonymize(people, policy(tmp_path))
+    # a record is whole again where both blocks moved alike, 1 of 5 in a group of 5
+    assert verbatim(made.data, people, QUASI) < 0.35
+    assert made.manifest["promise"]["blocks"] == [["a", "c"], ["b"]]
+    assert made.manifest["promise"]["chance"] == 0.2
+    assert "real" in made.manifest["promise"]["text"]
+
+
+def test_linkage_counts_the_tuples_that_are_published(people: DataFrame, tmp_path: Path) -> None:
+    made = sparkanon.anonymize(people, policy(tmp_path, [["a", "b"], ["c"]]))
+    assert verbatim(made.data, people, ("a", "b")) == 1.0
+    assert measured(made, "linkage_masked_to_original", "a + b") == 1.0
+    assert measured(made, "linkage_masked_to_original", "c") == 10 / ROWS
+    assert measured(made, "linkage_masked_to_original") == 1.0
+    apart = sparkanon.anonymize(people, policy(tmp_path, [["a"], ["b"], ["c"]]))
+    assert measured(apart, "linkage_masked_to_original", "c") == 10 / ROWS
+
+
+def test_a_gate_on_linkage_stops_whole_tuples(people: DataFrame, tmp_path: Path) -> None:
+    columns = policy(tmp_path)["columns"] | {"ill": "sensitive"}
+    given = policy(tmp_path, [list(QUASI)], columns=columns)
+    given |= {"gates": {"max_linkage_masked_to_original": 0.3}}
+    with pytest.raises(RefusedError) as refused:
+        sparkanon.anonymize(people, given)
+    assert measured(refused.value.release, "linkage_masked_to_original") == 1.0
+    assert measured(refused.value.release, "uniqueness") == 1.0
+
+
+def test_the_redraw_of_the_paper_tells_its_true_bound(people: DataFrame, tmp_path: Path) -> None:
+    release = {"name": "permute", "redraw": True}
+    given = policy(tmp_path, k=3, method={"grouping": "mdav", "release": release})
+    made = sparkanon.anonymize(people, given, dry_run=True)
+    assert made.manifest["promise"]["chance"] == pytest.approx(0.4)  # 2! / (3! - 1)
+    assert "0.4" in made.manifest["promise"]["text"]
+
+
+def test_hybrid_gives_no_original_back(people: DataFrame, tmp_path: Path) -> None:
+    one = {"columns": {"a": "quasi_identifier", "ill": "sensitive"}, "audit": {}}
+    method = {"grouping": "mdav", "release": "hybrid"}
+    with pytest.raises(PolicyError, match="hybrid needs a k of at least 3"):
+        sparkanon.anonymize(people, policy(tmp_path, k=2, method=method) | one)
+    made = sparkanon.anonymize(people, policy(tmp_path, k=3, method=method) | one)
+    assert made.data is not None
+    rounded = "round(a, 9) as a"
+    whole = made.data.selectExpr(rounded).join(people.selectExpr(rounded), "a", "left_semi")
+    assert whole.count() == 0

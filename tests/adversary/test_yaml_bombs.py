@@ -1,0 +1,126 @@
+"""A policy file of a stranger: small texts that would take all memory, or Python's whole stack."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from sparkanon.cli.app import run
+from sparkanon.errors import InputError, PolicyError
+from sparkanon.policy.grid import make_cells, read_grid
+from sparkanon.policy.loading import changed, load_policy, make_policy, parse, put
+from sparkanon.policy.strict_yaml import DEEPEST, LONGEST, MOST
+from sparkanon.report import write_report
+
+DEEP = 20_000
+LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12)
+)  # 9 ** 12 values
+MERGED = "a0: &a0 {x: 1}\n" + "".join(
+    f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 9)}]}}\n" for i in range(1, 12)
+)
+STAIRS = "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}]\n" for i in range(1, 2_000))
+BOMBS = {
+    "laughs": LAUGHS,
+    "merged": MERGED,
+    "stairs": STAIRS,
+    "brackets": "k: " + "[" * DEEP + "]" * DEEP,
+    "open brackets": "k: " + "[" * DEEP,
+    "braces": "k: " + "{a: " * DEEP + "1" + "}" * DEEP,
+    "dashes": "- " * DEEP + "x",
+    "questions": "? " * DEEP + "x",
+    "lines": "\n".join(" " * i + "a:" for i in range(1_300)),
+    "own child": "k: &a [1, *a]",
+    "own grandchild": "k: &a {b: {c: [*a]}}",
+    "own key": "k: &a {? [*a] : 1}",
+    "long": "k: " + "x" * LONGEST,
+    "long list": "k: [" + "1," * MOST + "]",
+}
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    start = time.process_time()
+    yield
+    assert time.process_time() - start < seconds
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_is_refused_at_once_and_in_words(
+    name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(BOMBS[name])
+    patience = 10.0 if name == "long list" else 1.0  # which is no trick, only long
+    with within(patience):
+        assert run(["validate", str(policy)]) == 2
+    told = capfd.readouterr().err
+    assert "YAML" in told
+    assert "unexpected" not in told
+    assert len(told) < 300
+
+
+@pytest.mark.parametrize("name", ["laughs", "brackets", "own child", "braces"])
+def test_a_change_on_the_command_line_is_no_way_around(name: str) -> None:
+    # one line, because a change is a value
+    text = "{" + ", ".join(LAUGHS.splitlines()) + "}" if name == "laughs" else BOMBS[name][3:]
+    with within(1), pytest.raises(PolicyError, match=r"--set: k: .*YAML"):
+        changed({}, [f"k={text}"])
+    with within(1), pytest.raises(PolicyError, match=r"--vary nulls: .*YAML"):
+        read_grid({}, [f"nulls={text}"])
+
+
+def test_a_path_of_many_dots_is_refused() -> None:
+    with within(1), pytest.raises(PolicyError, match=r"--set: .*dots"):
+        changed({}, [f"{'a.' * DEEP}a=1"])
+    with pytest.raises(PolicyError, match="dots"):
+        put({}, "a." * DEEP + "a", 1, "--vary")
+
+
+def test_a_sweep_of_too_many_combinations_is_refused() -> None:
+    policy = make_policy({"columns": {"age": "quasi_identifier"}, "k": 3})
+    ten = [str(i) for i in range(2, 12)]
+    grid = {"k": list(range(2, 1_002)), "audit.targets": ten, "audit.subsets": ten}
+    with within(1), pytest.raises(PolicyError, match="100,000 combinations"):
+        make_cells(policy, grid)
+
+
+def test_what_people_write_is_still_read() -> None:
+    deep = "[" * (DEEPEST - 2) + "x" + "]" * (DEEPEST - 2)
+    assert parse(f"k: {deep}")["k"]
+    with pytest.raises(PolicyError, match="levels"):
+        parse(f"k: [{deep}]")
+    shared = parse("a: &quasi {role: quasi_identifier, type: numeric}\nb: *quasi\nc: *quasi")
+    assert shared["b"] == shared["c"] == {"role": "quasi_identifier", "type": "numeric"}
+
+
+@pytest.mark.parametrize("text", ["2024-13-45", "!!int x", "9" * 5_000, "!!bool 7"])
+def test_a_value_that_only_looks_like_one_is_told_with_its_line(text: str) -> None:
+    with pytest.raises(PolicyError, match="line 2, column 4: is not valid YAML"):
+        parse(f"version: 1\nk: {text}")
+
+
+def test_an_endless_file_is_not_read_to_its_end(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    with policy.open("wb") as file:
+        file.truncate(8 * 2**30)  # eight gigabytes that take no disk
+    with within(1), pytest.raises(PolicyError):
+        load_policy(policy)
+
+
+def test_a_report_that_is_nested_or_huge_is_refused(tmp_path: Path) -> None:
+    numbers = tmp_path / "report.json"
+    numbers.write_text("[" * DEEP)
+    with pytest.raises(InputError, match="is not JSON"):
+        write_report(tmp_path)
+    numbers.write_text('{"a":' * DEEP + "1" + "}" * DEEP)
+    with pytest.raises(InputError, match="is not JSON"):
+        write_report(tmp_path)
+    numbers.write_text(json.dumps({"a": "x" * 50_000_000}))
+    with within(2), pytest.raises(InputError, match="too large"):
+        write_report(tmp_path)

@@ -1,0 +1,241 @@
+"""Publication from end to end: permissions, what appears at the output, tables of others."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from crashes import long_ago
+from pyspark.sql import DataFrame, SparkSession
+
+import sparkanon
+from sparkanon.engine import pipeline, publish
+from sparkanon.engine.contents import FILES, foreign_files
+from sparkanon.engine.files import Staging
+
+
+@pytest.fixture(autouse=True)
+def seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PUBLISH_SEED", hashlib.sha256(b"publish").hexdigest())
+
+
+@pytest.fixture
+def table(spark: SparkSession) -> DataFrame:
+    return spark.range(60).selectExpr("cast(id as int) age", "id * id income", "id % 2 side")
+
+
+@pytest.fixture
+def database(spark: SparkSession) -> Iterator[str]:
+    spark.sql("CREATE DATABASE register")
+    yield "register"
+    spark.sql("DROP DATABASE register CASCADE")
+
+
+def policy(tmp_path: Path, **sink: Any) -> dict[str, Any]:
+    chosen = {"format": "parquet", "path": str(tmp_path / "out")}
+    return {
+        "columns": {"age": "quasi_identifier", "income": "quasi_identifier", "side": "keep"},
+        "output": sink if "name" in sink else chosen | sink,
+        "k": 3,
+        "method": {"grouping": "mdav"},
+        "runs": str(tmp_path / "runs"),
+        "seed": {"env": "PUBLISH_SEED"},
+    }
+
+
+# --- permissions
+
+
+@pytest.fixture
+def umask() -> Iterator[int]:
+    before = os.umask(0o027)
+    yield 0o027
+    os.umask(before)
+
+
+def modes(folder: Path) -> tuple[set[int], set[int]]:
+    """Those of folders, and those of files."""
+    found = [(path, path.stat().st_mode) for path in (folder, *folder.rglob("*"))]
+    return tuple(
+        {stat.S_IMODE(mode) for _, mode in found if stat.S_ISDIR(mode) == folders}
+        for folders in (True, False)
+    )
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("partition_by", [[], ["side"]])
+def test_a_folder_has_the_permissions_that_the_user_gives(
+    table: DataFrame, tmp_path: Path, umask: int, form: str, partition_by: list[str]
+) -> None:
+    sparkanon.anonymize(table, policy(tmp_path, format=form, partition_by=partition_by))
+    assert modes(tmp_path / "out") == ({0o750}, {0o640})
+    assert foreign_files(tmp_path / "out") == []
+    assert (tmp_path / "out" / FILES).is_file()
+
+
+def test_delta_and_tables_stay_readable(
+    spark: SparkSession, table: DataFrame, tmp_path: Path, database: str
+) -> None:
+    mine = os.umask(0)
+    os.umask(mine)
+    expected = {0o777 & ~mine}, {0o666 & ~mine}
+    sparkanon.anonymize(table, policy(tmp_path, format="delta"))
+    assert modes(tmp_path / "out") == expected
+    for using in ("parquet", "delta"):
+        name = f"{database}.{using}"
+        sparkanon.anonymize(table, policy(tmp_path, format="table", name=name, using=using))
+        place = spark.sql(f"DESCRIBE TABLE EXTENDED {name}").filter("col_name = 'Location'")
+        folder = Path(place.collect()[0]["data_type"].removeprefix("file:"))
+        assert modes(folder) == expected
+        assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o777 & ~mine
+
+
+# --- what appears at the output
+
+
+def test_a_folder_that_appears_while_the_run_works_stays(
+    table: DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    verify = pipeline.verify
+
+    def meanwhile(*given: Any) -> Any:
+        out.mkdir()
+        (out / "thesis.txt").write_text("the only copy")
+        return verify(*given)
+
+    monkeypatch.setattr(pipeline, "verify", meanwhile)
+    with pytest.raises(sparkanon.InputError, match="no release of sparkanon"):
+        sparkanon.anonymize(table, policy(tmp_path))
+    assert [path.name for path in out.iterdir()] == ["thesis.txt"]
+    assert list(tmp_path.glob(".sparkanon*")) == []
+
+
+def test_a_file_that_was_added_stops_a_run_before_any_work(
+    table: DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sparkanon.anonymize(table, policy(tmp_path))
+    (tmp_path / "out" / "README.txt").write_text("how to read this")
+    monkeypatch.setattr(pipeline, "gather", lambda *_: pytest.fail("work was done"))
+    with pytest.raises(sparkanon.InputError, match=r"holds 1 file .* \(README.txt\)"):
+        sparkanon.anonymize(table, policy(tmp_path))
+    assert (tmp_path / "out" / "README.txt").is_file()
+
+
+def test_a_run_whose_staging_was_taken_publishes_nothing(
+    table: DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verify = pipeline.verify
+
+    def meanwhile(*given: Any) -> Any:
+        found = verify(*given)
+        (held,) = tmp_path.glob(".sparkanon*")
+        long_ago(held)
+        Staging(tmp_path / "out").mend()
+        return found
+
+    monkeypatch.setattr(pipeline, "verify", meanwhile)
+    for sink in ({"format": "parquet"}, {"format": "csv"}, {"format": "delta"}):
+        with pytest.raises(sparkanon.SparkanonError, match="another run took"):
+            sparkanon.anonymize(table, policy(tmp_path, **sink))
+        assert list(tmp_path.iterdir()) == []
+
+
+# --- tables of others
+
+
+def names(spark: SparkSession, database: str) -> set[str]:
+    listed = spark.sql(f"SHOW TABLES IN {database}").filter("not isTemporary")  # no views
+    return {row["tableName"] for row in listed.collect()}
+
+
+@pytest.fixture
+def no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publish, "_PAUSE", 0.0)
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_table_of_somebody_else_is_never_renamed(
+    spark: SparkSession,
+    table: DataFrame,
+    tmp_path: Path,
+    database: str,
+    dry_run: bool,
+    no_wait: None,
+) -> None:
+    theirs = {"people__old_backup_2025", "people__old_20250101t000000_0123abcd"}
+    for name in theirs:
+        spark.range(3).write.saveAsTable(f"{database}.{name}")
+    chosen = policy(tmp_path, format="table", name=f"{database}.people")
+    sparkanon.anonymize(table, chosen, dry_run=dry_run)
+    assert names(spark, database) == theirs | (set() if dry_run else {"people"})
+    assert all(spark.table(f"{database}.{name}").count() == 3 for name in theirs)
+
+
+def test_a_table_of_a_killed_run_is_given_back(
+    spark: SparkSession, table: DataFrame, tmp_path: Path, database: str, no_wait: None
+) -> None:
+    chosen = policy(tmp_path, format="table", name=f"{database}.people")
+    sparkanon.anonymize(table, chosen)
+    old = "people__old_20250101t000000_0123abcd"
+    spark.sql(f"ALTER TABLE {database}.people RENAME TO {database}.{old}")
+    sparkanon.anonymize(table, chosen, dry_run=True)
+    assert names(spark, database) == {old}, "a dry run changes nothing"
+    with pytest.raises(sparkanon.GateError):
+        sparkanon.anonymize(table, chosen | {"gates": {"max_il": 0.001}})
+    assert names(spark, database) == {"people"}
+    assert spark.table(f"{database}.people").count() == 60
+
+
+def test_a_run_between_its_two_renames_is_waited_for(
+    spark: SparkSession, tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = f"{database}.people__old_20250101t000000_0123abcd"
+    spark.range(3).write.saveAsTable(old)
+    spark.sql(f"ALTER TABLE {old} SET TBLPROPERTIES ('sparkanon.run_id' = 'x')")
+
+    def sleep(seconds: float) -> None:
+        spark.range(5).write.saveAsTable(f"{database}.people")
+
+    monkeypatch.setattr(publish, "sleep", sleep)
+    publish._give_back(spark, f"{database}.people")
+    assert spark.table(f"{database}.people").count() == 5
+    assert spark.table(old).count() == 3
+
+
+@pytest.mark.parametrize(
+    ("using", "when"),
+    [
+        ("parquet", "while the run works"),
+        ("parquet", "at the moment of the rename"),
+        ("delta", "while the run works"),  # it renames nothing, and keeps older versions
+    ],
+)
+def test_a_table_that_appears_during_the_run_stays(
+    spark: SparkSession,
+    table: DataFrame,
+    tmp_path: Path,
+    database: str,
+    monkeypatch: pytest.MonkeyPatch,
+    using: str,
+    when: str,
+) -> None:
+    name = f"{database}.people"
+    at = "check_held" if when == "while the run works" else "_swap_table"
+    holder: Any = Staging if at == "check_held" else publish
+    original = getattr(holder, at)
+
+    def meanwhile(*given: Any) -> Any:
+        spark.range(3).write.format(using).saveAsTable(name)
+        return original(*given)
+
+    monkeypatch.setattr(holder, at, meanwhile)
+    with pytest.raises(sparkanon.InputError, match="no release of sparkanon"):
+        sparkanon.anonymize(table, policy(tmp_path, format="table", name=name, using=using))
+    assert names(spark, database) == {"people"}
+    assert spark.table(name).count() == 3

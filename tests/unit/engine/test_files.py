@@ -1,0 +1,308 @@
+"""Publication: what stands at the output is replaced only if it is ours, and never lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from crashes import die_in, long_ago
+
+from sparkanon.engine import files, swap
+from sparkanon.engine.contents import FILES, MANIFEST, foreign_files, list_files
+from sparkanon.engine.files import Staging, check_replaceable, without_scheme
+from sparkanon.errors import InputError
+
+
+@pytest.fixture(params=["with renameat2", "with plain renames"])
+def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "with plain renames":
+        monkeypatch.setattr(swap, "_renameat2", lambda *_: False)
+
+
+def a_release(folder: Path, text: str, *more: str) -> Path:
+    folder.mkdir(parents=True)
+    for name in ("part-0.parquet", "_SUCCESS", MANIFEST, *more):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    list_files(folder)
+    return folder
+
+
+def content(folder: Path) -> dict[str, str]:
+    return {str(p.relative_to(folder)): p.read_text() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_a_release_replaces_nothing_and_an_older_one(tmp_path: Path, either_way: None) -> None:
+    for text in ("first", "second", "third"):
+        with Staging(tmp_path / "deep" / "out") as staging:
+            staging.publish(a_release(staging.table, text))
+        assert content(tmp_path / "deep" / "out")["part-0.parquet"] == text
+        assert [path.name for path in (tmp_path / "deep").iterdir()] == ["out"]
+
+
+def test_an_empty_folder_is_replaced(tmp_path: Path, either_way: None) -> None:
+    (tmp_path / "out").mkdir()
+    with Staging(tmp_path / "out") as staging:
+        staging.publish(a_release(staging.table, "new"))
+    assert content(tmp_path / "out")["part-0.parquet"] == "new"
+
+
+def test_a_folder_that_appears_during_the_run_stays(tmp_path: Path, either_way: None) -> None:
+    out = tmp_path / "out"
+    with Staging(out) as staging:
+        a_release(staging.table, "new")
+        out.mkdir()
+        (out / "thesis.txt").write_text("the only copy")
+        with pytest.raises(InputError, match=r"output\.path: .* is no release of sparkanon; move"):
+            staging.publish(staging.table)
+    assert content(out) == {"thesis.txt": "the only copy"}
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_a_folder_that_appears_at_the_moment_of_the_swap_is_given_back(
+    tmp_path: Path, either_way: None
+) -> None:
+    out = a_release(tmp_path / "out", "old")
+
+    def check(found: Path, place: Path) -> None:
+        check_replaceable(found, place)
+        if found == place:  # looked at, and in the next moment it is another
+            out.rename(tmp_path / "moved away")
+            out.mkdir()
+            (out / "thesis.txt").write_text("the only copy")
+
+    with pytest.raises(InputError, match="no release"), Staging(out, check=check) as staging:
+        staging.publish(a_release(staging.table, "new"))
+    assert content(out) == {"thesis.txt": "the only copy"}
+    assert content(tmp_path / "moved away")["part-0.parquet"] == "old"
+
+
+def test_a_link_that_appears_is_not_replaced(tmp_path: Path, either_way: None) -> None:
+    elsewhere = a_release(tmp_path / "elsewhere", "old")
+    with Staging(tmp_path / "out") as staging:
+        (tmp_path / "out").symlink_to(elsewhere)
+        a_release(staging.table, "new")
+        with pytest.raises(InputError, match="no release"):
+            staging.publish(staging.table)
+    assert (tmp_path / "out").is_symlink()
+    assert content(elsewhere)["part-0.parquet"] == "old"
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "city=A/notes.txt", "part-extra.parquet"])
+def test_files_added_by_hand_stay(tmp_path: Path, either_way: None, name: str) -> None:
+    out = a_release(tmp_path / "out", "old", "city=A/part-0.csv")
+    with Staging(out) as staging:
+        a_release(staging.table, "new")
+        (out / name).write_text("by hand")
+        with pytest.raises(InputError) as caught:
+            staging.publish(staging.table)
+        text = str(caught.value)
+        assert "holds 1 file that did not come with its release" in text
+        assert Path(name).name in text
+        assert "city=" not in text, "the name of a partition is a cell"
+        assert content(out)[name] == "by hand"
+        assert content(out)["part-0.parquet"] == "old"
+        (out / name).unlink()
+        staging.publish(staging.table)
+    assert content(out)["part-0.parquet"] == "new"
+
+
+def test_a_release_without_a_list_is_known_by_its_names(tmp_path: Path) -> None:
+    names = ["city=A/age=3/part-0.csv", "city=A/age=3/.part-0.csv.crc", "._SUCCESS.crc"]
+    for name in (*names, MANIFEST, "_SUCCESS"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert foreign_files(tmp_path) == []
+    check_replaceable(tmp_path, tmp_path)
+    (tmp_path / "sub").mkdir()
+    for name in ("notes.txt", "city=A/thesis.csv", "sub/part-0.csv"):
+        (tmp_path / name).touch()
+    assert foreign_files(tmp_path) == ["city=A/thesis.csv", "notes.txt", "sub/part-0.csv"]
+
+
+def test_the_list_of_files_holds_names_and_nothing_else(tmp_path: Path) -> None:
+    out = a_release(tmp_path / "out", "4711")
+    names = ["_SUCCESS", MANIFEST, FILES, "part-0.parquet"]
+    assert json.loads((out / FILES).read_text()) == {"files": names}
+    (out / FILES).write_text('{"files": [{}]}')
+    assert len(foreign_files(out)) == 4, "who changed the list must look at the files"
+
+
+def crash_between_two_renames(output: Path, where: Path) -> Path:
+    a_release(output, "the old release")
+    die_in(
+        "swap._renameat2 = lambda *_: False\n"
+        f"staging = Staging(Path({str(output)!r})).__enter__()\n"
+        "staging.table.mkdir()\n"
+        "rename = os.rename\n"
+        "os.rename = lambda one, to: die() if 'table' in str(one) "
+        f"and not Path({str(output)!r}).exists() else rename(one, to)\n"
+        "staging.publish(staging.table)",
+        where,
+    )
+    assert not output.exists()
+    (left,) = output.parent.glob(".sparkanon-*")
+    return left
+
+
+def test_an_old_release_is_given_back_on_whatever_host(tmp_path: Path, either_way: None) -> None:
+    left = crash_between_two_renames(tmp_path / "here" / "out", tmp_path)
+    long_ago(left)
+    (tmp_path / "here").rename(tmp_path / "mounted elsewhere")
+    out = tmp_path / "mounted elsewhere" / "out"
+    Staging(out).mend()
+    assert content(out)["part-0.parquet"] == "the old release"
+    assert list(out.parent.iterdir()) == [out]
+
+
+def test_an_empty_folder_does_not_keep_an_old_release_away(
+    tmp_path: Path, either_way: None
+) -> None:
+    """Whoever mounts or makes the output before each run leaves an empty folder there."""
+    left = crash_between_two_renames(tmp_path / "out", tmp_path)
+    long_ago(left)
+    (tmp_path / "out").mkdir()
+    Staging(tmp_path / "out").mend()
+    assert content(tmp_path / "out")["part-0.parquet"] == "the old release"
+    assert list(tmp_path.iterdir()) == [tmp_path / "out"]
+
+
+def test_somebody_elses_folder_does_not_cost_the_old_release(
+    tmp_path: Path, either_way: None
+) -> None:
+    out = tmp_path / "out"
+    left = crash_between_two_renames(out, tmp_path)
+    (left / "pairs").mkdir()
+    long_ago(left)
+    out.mkdir()
+    (out / "thesis.txt").write_text("by hand")
+    Staging(out).mend()
+    assert content(left / "old")["part-0.parquet"] == "the old release"
+    assert not (left / "pairs").exists(), "raw rows are gone all the same"
+    assert content(out) == {"thesis.txt": "by hand"}
+    out.rename(tmp_path / "moved away")
+    long_ago(left)
+    Staging(out).mend()
+    assert content(out)["part-0.parquet"] == "the old release"
+    assert not left.exists()
+
+
+def test_a_run_that_fails_between_its_renames_keeps_what_it_took(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = a_release(tmp_path / "out", "the old release")
+    monkeypatch.setattr(files, "exchange", lambda *_: False)
+
+    def appears(found: Path, output: Path) -> None:
+        if found != output:  # the second look, between the two renames
+            output.mkdir()
+            (output / "thesis.txt").write_text("by hand")
+        check_replaceable(found, output)
+
+    with (
+        pytest.raises(InputError, match="File exists"),
+        Staging(out, check=appears) as staging,
+    ):
+        staging.publish(a_release(staging.table, "new"))
+    (left,) = tmp_path.glob(".sparkanon-*")
+    assert content(left / "old")["part-0.parquet"] == "the old release"
+    assert not (left / "table").exists()
+    assert content(out) == {"thesis.txt": "by hand"}
+
+
+def test_a_list_of_files_that_is_nested_endlessly_is_no_list(tmp_path: Path) -> None:
+    out = a_release(tmp_path / "out", "old")
+    (out / FILES).write_text("[" * 100_000)
+    assert "part-0.parquet" in foreign_files(out)
+
+
+def test_a_folder_by_its_url_is_the_folder() -> None:
+    assert without_scheme("file:///lake/runs", "runs") == "/lake/runs"
+    assert without_scheme("file:/lake/runs", "runs") == "/lake/runs"
+    assert without_scheme("runs", "runs") == "runs"
+    with pytest.raises(InputError, match="s3a:"):
+        without_scheme("s3a://lake/runs", "runs")
+
+
+def test_an_old_release_goes_back_to_its_own_place(tmp_path: Path) -> None:
+    left = crash_between_two_renames(tmp_path / "release-2", tmp_path)
+    long_ago(left)
+    with Staging(tmp_path / "release"):
+        pass
+    assert list(tmp_path.iterdir()) == [left]
+    with Staging(tmp_path / "release-2"):
+        assert (tmp_path / "release-2").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["release-2"]
+
+
+def test_a_dry_run_gives_nothing_back_and_loses_nothing(tmp_path: Path) -> None:
+    left = crash_between_two_renames(tmp_path / "out", tmp_path)
+    with Staging(tmp_path / "out", dry_run=True):  # does not wait either
+        long_ago(left)
+    with Staging(tmp_path / "out", dry_run=True):
+        pass
+    assert list(tmp_path.iterdir()) == [left]
+    assert content(left / "old")["part-0.parquet"] == "the old release"
+
+
+def test_a_dry_run_clears_what_is_nothing_but_raw_rows(tmp_path: Path) -> None:
+    die_in(f"Staging(Path({str(tmp_path / 'out')!r})).__enter__()", tmp_path)
+    (left,) = tmp_path.iterdir()
+    long_ago(left)
+    with Staging(tmp_path / "out", dry_run=True):
+        assert not left.exists()
+
+
+@pytest.mark.parametrize("lives", [True, False])
+def test_a_run_waits_for_one_between_its_renames(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lives: bool
+) -> None:
+    out = tmp_path / "out"
+    left = crash_between_two_renames(out, tmp_path)
+    seen: list[bool] = []
+
+    def sleep(seconds: float) -> None:
+        seen.append(out.exists())
+        if len(seen) == 3:
+            if lives:
+                os.rename(a_release(left / "new", "the new release"), out)
+            else:
+                long_ago(left)
+
+    monkeypatch.setattr(files, "sleep", sleep)
+    with Staging(out):
+        expected = "the new release" if lives else "the old release"
+        assert content(out)["part-0.parquet"] == expected
+        assert left.exists() == lives
+    assert seen == [False] * 3
+
+
+def test_two_runs_that_publish_at_once_leave_one_whole_release(
+    tmp_path: Path, either_way: None
+) -> None:
+    out = a_release(tmp_path / "out", "old")
+    failures: list[BaseException] = []
+
+    def run(text: str) -> None:
+        for _ in range(20):
+            try:
+                with Staging(out) as staging:
+                    staging.publish(a_release(staging.table, text))
+            except InputError:
+                pass  # the other was in the way
+            except BaseException as error:
+                failures.append(error)
+
+    runs = [threading.Thread(target=run, args=(text,)) for text in ("one", "two")]
+    for thread in runs:
+        thread.start()
+    until = time.monotonic() + 60
+    for thread in runs:
+        thread.join(until - time.monotonic())
+    assert failures == []
+    assert len(set(content(out).values()) - {(out / FILES).read_text()}) == 1
+    assert list(tmp_path.iterdir()) == [out]

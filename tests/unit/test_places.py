@@ -1,0 +1,72 @@
+"""An error that nobody expected is told by its type and its true place, never by its text."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from sparkanon import places
+from sparkanon.engine.columns import Quasi
+from sparkanon.engine.profile import starter_policy
+from sparkanon.errors import KernelError
+from sparkanon.policy.model import ColumnType
+
+CELL = "Zanzibar-4711"
+
+
+def failure(work: object, *arguments: object) -> BaseException:
+    with pytest.raises(Exception) as caught:
+        work(*arguments)  # type: ignore[operator]
+    return caught.value
+
+
+def line_of(function: object, text: str) -> int:
+    lines, first = inspect.getsourcelines(function)  # type: ignore[arg-type]
+    return next(first + i for i, line in enumerate(lines) if text in line)
+
+
+def test_an_error_of_a_library_is_told_at_the_line_of_ours_that_called_it() -> None:
+    from pyspark.sql import types as T
+
+    quasi = Quasi("age", ColumnType.NUMERIC, T.DoubleType())
+    error = failure(quasi.read, pa.array([CELL]))
+    line = line_of(Quasi._numbers, "return np.asarray(_numpy(cells.cast(pa.float64())")
+    told = places.told(error)
+    start = f"pyarrow.lib.ArrowInvalid at sparkanon/engine/columns.py:{line} in _numbers"
+    assert told.startswith(start)
+    assert "(from pyarrow." in told
+    assert CELL not in told
+
+
+def test_an_error_of_ours_is_told_without_a_library() -> None:
+    error = failure(starter_policy, None, {}, 5)
+    line = line_of(starter_policy, "profile.columns).items()")
+    told = places.told(error)
+    assert told == f"AttributeError at sparkanon/engine/profile.py:{line} in starter_policy"
+
+
+def test_an_error_that_passed_no_line_of_ours() -> None:
+    assert places.told(ValueError(CELL)) == "ValueError"
+    told = places.told(failure(np.linalg.inv, np.zeros((2, 2))))
+    assert (
+        told == "numpy.linalg.LinAlgError (from numpy.linalg._linalg._raise_linalgerror_singular)"
+    )
+
+
+class PythonException(Exception):
+    """What Spark makes of a worker's error: a text."""
+
+
+def test_what_a_worker_said_is_repeated_and_nothing_else() -> None:
+    said = "ValueError at sparkanon/engine/mask.py:97 in staged (from pyarrow.lib.cast)"
+    text = f'Traceback:\n  File "x.py", line 3, in y\n{KernelError.__module__}.KernelError: {said}'
+    assert places.told(PythonException(f"{text}\n\n{CELL}")) == said
+    other = (
+        'Traceback (most recent call last):\n  File "/lib/sparkanon/engine/x.py", line 7, in f\n'
+        f"    g({CELL})\n  File \"/lib/pandas/core.py\", line 9, in g\nKeyError: '{CELL}'\n"
+    )
+    told = places.told(PythonException(other))
+    assert told == "KeyError at sparkanon/engine/x.py:7 in f"
