@@ -89,7 +89,7 @@ def k_figure(spark: Any, release: Path, quasi: tuple[str, ...]) -> tuple[Figure,
     import pyarrow.parquet as pq
     from pycanon import anonymity
 
-    from sparkanon.engine.verify import size_buckets
+    from sparkanon.engine.verify.verify import size_buckets
 
     table = spark.read.parquet(str(release))
     ours = seconds_of(lambda: size_buckets(table.groupBy(*quasi), 5), 4)

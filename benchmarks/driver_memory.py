@@ -33,7 +33,7 @@ def main() -> None:
     from run import QUASI, policy
 
     from sparkanon.engine.pipeline import anonymize
-    from sparkanon.engine.session import get_session
+    from sparkanon.engine.session.session import get_session
 
     assert len(QUASI) == 8
     source, output = Path(sys.argv[1]), Path(sys.argv[2])

@@ -23,8 +23,8 @@ from kernels import loss
 from run import HERE, coordinates, make_table, policy
 
 from sparkanon.engine.pipeline import anonymize
-from sparkanon.engine.session import get_session
-from sparkanon.engine.warm import warm
+from sparkanon.engine.session.session import get_session
+from sparkanon.engine.session.warm import warm
 from sparkanon.groupings import GROUPINGS, Grouping
 from sparkanon.numeric.points import Points
 from sparkanon.releases.centroid import Centroid

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sparkanon.engine.warm import warm_all
+from sparkanon.engine.session.warm import warm_all
 from sparkanon.groupings import Grouping, Mdav, Refined
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Floats

@@ -90,7 +90,7 @@ def policy(source: Path, output: Path, **method: Any) -> dict[str, Any]:
 
 
 def make_table(spark: Any, rows: int, folder: Path) -> Path:
-    from sparkanon.engine.sample_data import people
+    from sparkanon.engine.table.sample_data import people
 
     path = folder / f"people-{rows}"
     if not path.exists():
@@ -202,7 +202,7 @@ def main() -> None:
 
     import groupings  # which imports this file
 
-    from sparkanon.engine.session import get_session
+    from sparkanon.engine.session.session import get_session
 
     spark = get_session(log=folder / "spark.log", conf={"spark.master": "local[2]"})
     whole_job(spark, 100_000, folder, 2)  # warm up JVM, workers, kernels

@@ -22,7 +22,7 @@ os.environ.setdefault(
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
-    from sparkanon.engine.session import get_session
+    from sparkanon.engine.session.session import get_session
 
     folder = tmp_path_factory.mktemp("spark")
     session = get_session(

@@ -178,8 +178,8 @@ def profile(
     _call.json = as_json
     if to is not None and to.exists():
         raise InputError(Problem("--out", f"{to} exists already"))
-    from sparkanon.engine import headers, tables
-    from sparkanon.engine import profile as profiling
+    from sparkanon.engine.table import headers, tables
+    from sparkanon.engine.table import profile as profiling
     from sparkanon.policy.model import Source
 
     kind = format_ or guessed_format(table)
@@ -246,7 +246,7 @@ def sample_data(
     The same rows and seed give the same people on any machine. Without --out: the columns.
     """
     _call.json = as_json
-    from sparkanon.engine import sample_data as made
+    from sparkanon.engine.table import sample_data as made
 
     if to is None:
         grid = Table(box=None, padding=(0, 2, 0, 0))

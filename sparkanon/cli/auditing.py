@@ -93,7 +93,7 @@ def _table(
 ) -> DataFrame | None:
     if place is None:
         return None
-    from sparkanon.engine import tables
+    from sparkanon.engine.table import tables
     from sparkanon.policy.model import Source
 
     try:

@@ -73,9 +73,9 @@ def running_spark(
     policy: Policy | None, progress: terminal.Progress, *, delta: bool = False
 ) -> Iterator[SparkSession]:
     """A session that is quiet on the terminal; kernels load while it starts."""
-    from sparkanon.engine import session
-    from sparkanon.engine.runs import new_run_id
-    from sparkanon.engine.steps import Steps
+    from sparkanon.engine.runs.ids import new_run_id
+    from sparkanon.engine.runs.steps import Steps
+    from sparkanon.engine.session import session
 
     if policy is not None:
         threading.Thread(target=_warm, args=(policy,), daemon=True).start()
@@ -95,6 +95,6 @@ def running_spark(
 
 
 def _warm(policy: Policy) -> None:
-    from sparkanon.engine.warm import warm
+    from sparkanon.engine.session.warm import warm
 
     warm(policy.method.grouping, policy.method.release)

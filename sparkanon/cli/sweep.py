@@ -18,7 +18,7 @@ from sparkanon.policy.checks import same_place
 from sparkanon.policy.grid import make_cells, read_grid
 
 if TYPE_CHECKING:
-    from sparkanon.engine.outcomes import Outcome, Sweep
+    from sparkanon.engine.sweep.outcomes import Outcome, Sweep
 
 
 def sweep(
@@ -60,7 +60,7 @@ def sweep(
     """
     call.json = as_json
     checked = load_policy(policy, changes or ())
-    from sparkanon.engine import sweep as engine
+    from sparkanon.engine.sweep import sweep as engine
 
     engine.check_axes(x, y)
     checked = engine.asking_for(checked, x, y)

@@ -13,32 +13,33 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from sparkanon.engine import tables
 from sparkanon.engine.audit.classes import class_measures
 from sparkanon.engine.audit.measure import Measured, asked_by_anonymize, measure
-from sparkanon.engine.audit.pairing import check_keepable, keep
-from sparkanon.engine.audit.pairs import Sides, own_release
-from sparkanon.engine.columns import Columns, plain, resolve
-from sparkanon.engine.constraints import check
-from sparkanon.engine.files import (
+from sparkanon.engine.cut.cuttings import cut
+from sparkanon.engine.fit.facts import Facts, gather, with_key
+from sparkanon.engine.mask.stage import Staged, stage, staged_schema
+from sparkanon.engine.pairs.pairing import check_keepable, keep
+from sparkanon.engine.pairs.pairs import Sides, own_release
+from sparkanon.engine.publish.publish import publish, staging_for
+from sparkanon.engine.runs.gates import Gate, check_gates
+from sparkanon.engine.runs.ids import new_run_id
+from sparkanon.engine.runs.manifest import for_readers, make_manifest, report_from
+from sparkanon.engine.runs.measures_table import append
+from sparkanon.engine.runs.steps import Steps, Watcher
+from sparkanon.engine.session.session import session_of
+from sparkanon.engine.sql.hidden import HiddenViews, hidden_views
+from sparkanon.engine.sql.names import GROUP, quoted
+from sparkanon.engine.stores.folders import (
     Staging,
     check_writable_folder,
     without_scheme,
     write_atomically,
 )
-from sparkanon.engine.fit import Facts, gather, with_key
-from sparkanon.engine.gates import Gate, check_gates
-from sparkanon.engine.hidden import HiddenViews, hidden_views
-from sparkanon.engine.manifest import for_readers, make_manifest, report_from
-from sparkanon.engine.measures_table import append
-from sparkanon.engine.names import GROUP, quoted
-from sparkanon.engine.owned import scratch
-from sparkanon.engine.publish import publish, staging_for
-from sparkanon.engine.runs import new_run_id
-from sparkanon.engine.session import session_of
-from sparkanon.engine.stage import Staged, cut, stage, staged_schema
-from sparkanon.engine.steps import Steps, Watcher
-from sparkanon.engine.verify import verify
+from sparkanon.engine.stores.owned import scratch
+from sparkanon.engine.table import tables
+from sparkanon.engine.table.columns import Columns, plain, resolve
+from sparkanon.engine.verify.constraints import check
+from sparkanon.engine.verify.verify import verify
 from sparkanon.errors import GateError, InputError, Problem, SparkanonError
 from sparkanon.measures import STANDARD, Measure, loss
 from sparkanon.policy import Policy, Role, check_policy, make_policy, read_seed

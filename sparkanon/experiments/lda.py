@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sparkanon.engine.pipeline import anonymize
-from sparkanon.engine.steps import Steps, Watcher
+from sparkanon.engine.runs.steps import Steps, Watcher
 from sparkanon.experiments.data import check_files
 from sparkanon.experiments.plots import Panel, draw
 from sparkanon.numeric.records import Floats

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from sparkanon.engine.steps import Watcher
-from sparkanon.engine.sweep import sweep
+from sparkanon.engine.runs.steps import Watcher
+from sparkanon.engine.sweep.sweep import sweep
 from sparkanon.experiments.data import check_files
 from sparkanon.experiments.plots import Panel, draw
 from sparkanon.experiments.survey_figures import DIFFERENT, EXACT_MDAV, KS, LOWER, PUBLISHED

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.ga import LOOSE, ga
+from sparkanon.numeric.group.ga import LOOSE, ga
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
 from sparkanon.registry import spec

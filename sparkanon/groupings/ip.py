@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.ip import ip
+from sparkanon.numeric.group.ip import ip
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
 from sparkanon.registry import spec

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from sparkanon.groupings.ga import Crossover, Generations, Mutation, Population
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.mdav_ga import mdav_ga
+from sparkanon.numeric.group.mdav_ga import mdav_ga
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
 from sparkanon.registry import spec

@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.md import md
-from sparkanon.numeric.mdav import cbfs, mdav
-from sparkanon.numeric.mhm import mhm, npn_mhm
+from sparkanon.numeric.group.md import md
+from sparkanon.numeric.group.mdav import cbfs, mdav
+from sparkanon.numeric.group.mhm import mhm, npn_mhm
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
 from sparkanon.registry import spec

@@ -10,11 +10,11 @@ from pydantic import Field
 from sparkanon.groupings.base import Grouping
 from sparkanon.groupings.plain import STARTS
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.mdav import mdav
+from sparkanon.numeric.group.mdav import mdav
 from sparkanon.numeric.members import break_up
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
-from sparkanon.numeric.refined import own_start, refined, sweeps
+from sparkanon.numeric.refine.refined import own_start, refined, sweeps
 from sparkanon.registry import choice, spec
 
 BLOCK_ROWS = 87_000

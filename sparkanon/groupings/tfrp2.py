@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from sparkanon.numeric.arrays import arrays
+from sparkanon.numeric.group.tfrp import tfrp2
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
-from sparkanon.numeric.tfrp import tfrp2
 from sparkanon.registry import spec
 
 

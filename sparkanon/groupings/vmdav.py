@@ -8,9 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from sparkanon.numeric.arrays import arrays
+from sparkanon.numeric.group.vmdav import vmdav
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
-from sparkanon.numeric.vmdav import vmdav
 from sparkanon.registry import one_of, spec
 
 

@@ -23,8 +23,11 @@ def cache_folder() -> str:
     calls. A kernel that was mended in another file would go on unmended, so every change of any
     of them gets a folder of its own.
     """
-    sources = sorted(Path(__file__).parent.glob("*.py"))
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
+    sources = Path(__file__).parent
+    read = hashlib.sha256()
+    for path in sorted(sources.rglob("*.py")):
+        read.update(path.relative_to(sources).as_posix().encode() + b"\0" + path.read_bytes())
+    digest = read.hexdigest()[:16]
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     for base in (chosen, home, Path(tempfile.gettempdir()) / f"sparkanon-{os.getuid()}"):

@@ -10,7 +10,7 @@ import numpy as np
 from sparkanon.errors import Problem
 from sparkanon.numeric.members import members
 from sparkanon.numeric.records import Floats, Labels, Records, Scale
-from sparkanon.numeric.synthetic import synthetic
+from sparkanon.numeric.release.synthetic import synthetic
 from sparkanon.promises import MadeFrom, Promise
 from sparkanon.registry import spec
 from sparkanon.releases.base import Asked, NewValues, Published, mostly_null

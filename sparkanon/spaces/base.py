@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sparkanon.errors import Problem
-from sparkanon.numeric.boxes import Ruler
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Floats, Records, Scale
+from sparkanon.numeric.search.boxes import Ruler
 from sparkanon.numeric.statistics import ColumnStatistics
 
 MOST_CLASSES = 100

@@ -10,9 +10,9 @@ import numpy as np
 from pydantic import Field
 
 from sparkanon.errors import Problem
-from sparkanon.numeric.boxes import Ruler
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Floats, Records, Scale
+from sparkanon.numeric.search.boxes import Ruler
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.registry import one_of, spec
 from sparkanon.spaces.base import Classes, FittedSpace

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.mdav import mdav
+from sparkanon.numeric.group.mdav import mdav
 from sparkanon.numeric.records import Bools, Floats
 from sparkanon.spaces.base import Classes
 from sparkanon.spaces.euclidean import FittedEuclidean

@@ -9,9 +9,9 @@ from pyspark.sql import SparkSession
 from seeds import seed_file
 
 import sparkanon
-from sparkanon.engine.gates import check_gates
 from sparkanon.engine.pipeline import RefusedError
-from sparkanon.engine.sample_data import people
+from sparkanon.engine.runs.gates import check_gates
+from sparkanon.engine.table.sample_data import people
 from sparkanon.measures import Measure
 from sparkanon.policy import make_policy
 

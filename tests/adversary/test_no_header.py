@@ -10,8 +10,8 @@ import pytest
 import yaml
 from pyspark.sql import types as T
 
-from sparkanon.engine.columns import resolve
-from sparkanon.engine.headers import looks_like_data
+from sparkanon.engine.table.columns import resolve
+from sparkanon.engine.table.headers import looks_like_data
 from sparkanon.errors import InputError
 from sparkanon.policy import make_policy
 

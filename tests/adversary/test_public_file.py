@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from seeds import seed_file
 
 import sparkanon
-from sparkanon.engine.sweep import sweep
+from sparkanon.engine.sweep.sweep import sweep
 from sparkanon.measures import CATALOGUE, Measure
 from sparkanon.measures.public import SHARES, coarse_share, public, three_digits
 from sparkanon.policy import make_policy

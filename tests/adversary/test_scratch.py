@@ -13,7 +13,7 @@ import pytest
 from crashes import long_ago
 from pyspark.sql import SparkSession
 
-from sparkanon.engine.owned import Private, scratch
+from sparkanon.engine.stores.owned import Private, scratch
 
 SENTINEL = b"Zanzibar-4711"
 JOB = """
@@ -21,7 +21,7 @@ import os, sys
 from pathlib import Path
 import pyarrow as pa
 from pyspark import StorageLevel
-from sparkanon.engine.session import get_session
+from sparkanon.engine.session.session import get_session
 conf = {"spark.master": "local[1]", "spark.driver.memory": "1g", "spark.shuffle.compress": "false"}
 spark = get_session(log=Path(sys.argv[1]), conf=conf | dict(s.split("=") for s in sys.argv[2:]))
 rows = spark.range(500).selectExpr("concat('Zanzibar', '-', 4711) town", "id")

@@ -17,14 +17,14 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from sparkanon.engine.audit import audit
-from sparkanon.engine.audit import linkage as linking
-from sparkanon.engine.audit.pairs import Sides
 from sparkanon.engine.audit.run import Audit, FailedAuditError
-from sparkanon.engine.audit.tables import compare, joined
-from sparkanon.engine.audit.tallies import records, sides_of
-from sparkanon.engine.columns import resolve
-from sparkanon.engine.fit import gather, with_key
-from sparkanon.engine.hidden import HiddenViews
+from sparkanon.engine.fit.facts import gather, with_key
+from sparkanon.engine.linkage import linkage as linking
+from sparkanon.engine.pairs.pairs import Sides
+from sparkanon.engine.pairs.sides import compare, joined
+from sparkanon.engine.pairs.tallies import records, sides_of
+from sparkanon.engine.sql.hidden import HiddenViews
+from sparkanon.engine.table.columns import resolve
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.policy import make_policy
 from sparkanon.spaces import FittedSpace, Space

@@ -14,7 +14,7 @@ import psutil
 from pyspark.sql import DataFrame
 
 from sparkanon.engine.pipeline import anonymize
-from sparkanon.engine.session import get_session
+from sparkanon.engine.session.session import get_session
 from sparkanon.groupings.refined import Refined
 
 BLOCK_ROWS = 400  # many blocks, so that a kill hits some before and some after

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 from seeds import seed_file
 
-from sparkanon.engine.sample_data import people
+from sparkanon.engine.table.sample_data import people
 from sparkanon.groupings import Refined
 
 ROWS = 5_000

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sparkanon.engine.mask import key_order
-from sparkanon.engine.names import KEY
+from sparkanon.engine.mask.masking import key_order
+from sparkanon.engine.sql.names import KEY
 from sparkanon.groupings import GROUPINGS, Crossing, Grouping, Mdav
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Floats, Labels

@@ -220,7 +220,7 @@ def main() -> int:
     options.add_argument("--first", type=int, default=0, help="number of the first case")
     given = options.parse_args()
     os.environ["FUZZ_SEED"] = hashlib.sha256(b"fuzz").hexdigest()
-    from sparkanon.engine.session import get_session
+    from sparkanon.engine.session.session import get_session
 
     log = Path(tempfile.mkdtemp(prefix="fuzz-")) / "spark.log"
     conf = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2"}

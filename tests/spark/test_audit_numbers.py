@@ -18,15 +18,17 @@ from pycanon import anonymity
 from pyspark.sql import DataFrame, SparkSession
 
 import sparkanon
-from sparkanon.engine.audit import Audit, audit, sampling, sensitive
-from sparkanon.engine.audit import linkage as linking
-from sparkanon.engine.audit.pairing import check_same
-from sparkanon.engine.audit.pairs import Sides
+from sparkanon.engine.audit import Audit, audit
 from sparkanon.engine.audit.run import FailedAuditError
-from sparkanon.engine.audit.tables import compare, joined
-from sparkanon.engine.columns import resolve
-from sparkanon.engine.fit import gather, with_key
-from sparkanon.engine.hidden import HiddenViews
+from sparkanon.engine.count import sensitive
+from sparkanon.engine.fit.facts import gather, with_key
+from sparkanon.engine.linkage import linkage as linking
+from sparkanon.engine.pairs import sampling
+from sparkanon.engine.pairs.pairing import check_same
+from sparkanon.engine.pairs.pairs import Sides
+from sparkanon.engine.pairs.sides import compare, joined
+from sparkanon.engine.sql.hidden import HiddenViews
+from sparkanon.engine.table.columns import resolve
 from sparkanon.errors import InputError
 from sparkanon.measures import Measure, distortion, entropy, grids, intervals, loss, moments
 from sparkanon.measures.base import ATTRIBUTES

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from seeds import seed_file
 
 import sparkanon
-from sparkanon.engine import stage
+from sparkanon.engine.mask import stage
 from sparkanon.engine.pipeline import Release
 from sparkanon.groupings import Refined
 

@@ -11,10 +11,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import sparkanon
-from sparkanon.engine import stage
-from sparkanon.engine.audit import sensitive
-from sparkanon.engine.constraints import Constraints
-from sparkanon.engine.mask import Masking
+from sparkanon.engine.count import sensitive
+from sparkanon.engine.mask import stage
+from sparkanon.engine.mask.masking import Masking
+from sparkanon.engine.verify.constraints import Constraints
 from sparkanon.errors import InputError, PolicyError, VerificationError
 from sparkanon.measures import diversity
 from sparkanon.promises import Promise

@@ -14,11 +14,11 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 
-from sparkanon.engine import generalized as g
-from sparkanon.engine.columns import Quasi
-from sparkanon.engine.kinds import TEXT, Kind, Reading, kind_of
-from sparkanon.engine.names import quoted
-from sparkanon.engine.released import released_number
+from sparkanon.engine.cells import generalized as g
+from sparkanon.engine.cells.kinds import TEXT, Kind, Reading, kind_of
+from sparkanon.engine.cells.released import released_number
+from sparkanon.engine.sql.names import quoted
+from sparkanon.engine.table.columns import Quasi
 from sparkanon.errors import Problem
 from sparkanon.policy import ColumnType
 

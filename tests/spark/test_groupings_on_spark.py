@@ -12,10 +12,10 @@ from pyspark.sql import DataFrame, SparkSession
 from seeds import seed_file
 
 import sparkanon
-from sparkanon.engine.columns import resolve
-from sparkanon.engine.fit import gather, with_key
-from sparkanon.engine.hidden import HiddenViews
-from sparkanon.engine.names import KEY
+from sparkanon.engine.fit.facts import gather, with_key
+from sparkanon.engine.sql.hidden import HiddenViews
+from sparkanon.engine.sql.names import KEY
+from sparkanon.engine.table.columns import resolve
 from sparkanon.groupings import GROUPINGS
 from sparkanon.numeric.records import Column, Scale
 from sparkanon.policy import make_policy, read_seed

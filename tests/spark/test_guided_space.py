@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 import sparkanon
-from sparkanon.engine.columns import resolve
-from sparkanon.engine.fit import gather, with_key
-from sparkanon.engine.guide import class_moments
-from sparkanon.engine.hidden import HiddenViews
+from sparkanon.engine.fit.facts import gather, with_key
+from sparkanon.engine.fit.guide import class_moments
+from sparkanon.engine.sql.hidden import HiddenViews
+from sparkanon.engine.table.columns import resolve
 from sparkanon.groupings.mdav import Mdav
 from sparkanon.policy import make_policy
 

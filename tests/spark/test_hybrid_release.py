@@ -10,7 +10,7 @@ import pytest
 
 import sparkanon
 from sparkanon.engine.audit import audit
-from sparkanon.engine.sample_data import people
+from sparkanon.engine.table.sample_data import people
 
 QUASI = ("age", "income", "birthday", "height_cm", "commute_km")
 

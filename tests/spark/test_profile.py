@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from sparkanon.engine.profile import ColumnProfile, TableProfile, profile, starter_policy
-from sparkanon.engine.sample_data import COLUMNS, people
+from sparkanon.engine.table.profile import ColumnProfile, TableProfile, profile, starter_policy
+from sparkanon.engine.table.sample_data import COLUMNS, people
 from sparkanon.errors import InputError, PolicyError
 from sparkanon.policy.loading import make_policy, parse
 

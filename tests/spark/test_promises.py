@@ -17,8 +17,9 @@ from pyspark.sql import functions as F
 from seeds import seed_file, seed_text
 
 import sparkanon
-from sparkanon.engine import pipeline, stage
-from sparkanon.engine.sample_data import people
+from sparkanon.engine import pipeline
+from sparkanon.engine.cut import cuttings
+from sparkanon.engine.table.sample_data import people
 from sparkanon.errors import InputError, VerificationError
 from sparkanon.groupings.mdav import Mdav
 from sparkanon.groupings.refined import Refined
@@ -334,7 +335,7 @@ def test_a_block_that_is_too_small_is_merged_and_done_again(
 
     lopsided = Node(Below("age", 18.5), Leaf(), Node(Below("age", 50.0), Leaf(), Leaf()))
     empty = Tree(Node(Below("age", -1.0), Leaf(), lopsided))
-    monkeypatch.setattr(stage, "fit_tree", lambda *_: empty)
+    monkeypatch.setattr(cuttings, "fit_tree", lambda *_: empty)
     release = sparkanon.anonymize(table, policy_for(tmp_path, k=60))
     assert release.manifest["blocks"] == 2
     assert release.manifest["rows_out"] == 3000
@@ -344,7 +345,7 @@ def test_a_block_that_is_too_small_is_merged_and_done_again(
 def test_large_trees_go_through_python_with_the_same_result(
     table: DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_blocks: None
 ) -> None:
-    from sparkanon.engine import assign
+    from sparkanon.engine.cut import assign
 
     columns = COLUMNS | {"region": "quasi_identifier", "sex": "quasi_identifier"}
     policy = policy_for(tmp_path, columns=columns, method={"space": "gower", "grouping": "mdav"})

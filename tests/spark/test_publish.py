@@ -14,9 +14,10 @@ from crashes import long_ago
 from pyspark.sql import DataFrame, SparkSession
 
 import sparkanon
-from sparkanon.engine import pipeline, publish
-from sparkanon.engine.contents import FILES, foreign_files
-from sparkanon.engine.files import Staging
+from sparkanon.engine import pipeline
+from sparkanon.engine.publish import publish
+from sparkanon.engine.stores.folders import Staging
+from sparkanon.engine.stores.listing import FILES, foreign_files
 
 
 @pytest.fixture(autouse=True)

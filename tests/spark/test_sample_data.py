@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from sparkanon.engine.sample_data import (
+from sparkanon.engine.table.sample_data import (
     CHRONIC,
     COLUMNS,
     EDUCATION,

@@ -18,9 +18,9 @@ from seeds import seed_file
 from test_cli import only_json, run, told_nothing
 
 from sparkanon.engine import pipeline
-from sparkanon.engine.outcomes import LINKAGE, ONE_IN_CLASS
-from sparkanon.engine.sample_data import people
-from sparkanon.engine.sweep import Sweep, asking_for, sweep
+from sparkanon.engine.sweep.outcomes import LINKAGE, ONE_IN_CLASS
+from sparkanon.engine.sweep.sweep import Sweep, asking_for, sweep
+from sparkanon.engine.table.sample_data import people
 from sparkanon.errors import InputError
 from sparkanon.policy import Policy, make_policy
 from sparkanon.policy.grid import make_cells

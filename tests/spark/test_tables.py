@@ -15,7 +15,7 @@ import pytest
 from seeds import seed_text
 
 import sparkanon
-from sparkanon.engine.tables import read
+from sparkanon.engine.table.tables import read
 from sparkanon.policy import Source
 
 QUASI = "quasi_identifier"
@@ -151,7 +151,7 @@ def test_delta_reads_a_pinned_version_and_publishes_one_commit(
 
 
 def test_delta_path_may_be_relative(people: Any, spark: Any, tmp_path: Path) -> None:
-    from sparkanon.engine import tables
+    from sparkanon.engine.table import tables
     from sparkanon.policy.model import Source
 
     people.write.format("delta").save(str(tmp_path / "it's in"))

@@ -12,7 +12,7 @@ import pytest
 from pyspark import cloudpickle
 
 from sparkanon.engine import pipeline
-from sparkanon.engine.tally import tally
+from sparkanon.engine.count.passes import tally
 
 CELL = "Zanzibar-4711"
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test
@@ -45,7 +45,7 @@ def test_on_an_executor(
     monkeypatch.setattr(pipeline, "anonymize", failing)
     done = command(policy.parent, "anonymize", str(policy))
     assert done.returncode == 1
-    told = r"LookupError at sparkanon/engine/tally\.py:\d+ in __call__"
+    told = r"LookupError at sparkanon/engine/count/passes\.py:\d+ in __call__"
     assert re.search(
         rf"unexpected error:\s+{told} \(from test_unexpected_errors\.count\)", done.stderr
     )

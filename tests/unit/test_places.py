@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from sparkanon import places
-from sparkanon.engine.columns import Quasi
-from sparkanon.engine.profile import starter_policy
+from sparkanon.engine.table.columns import Quasi
+from sparkanon.engine.table.profile import starter_policy
 from sparkanon.errors import KernelError
 from sparkanon.policy.model import ColumnType
 
@@ -35,7 +35,7 @@ def test_an_error_of_a_library_is_told_at_the_line_of_ours_that_called_it() -> N
     error = failure(quasi.read, pa.array([CELL]))
     line = line_of(Quasi._numbers, "return np.asarray(_numpy(cells.cast(pa.float64())")
     told = places.told(error)
-    start = f"pyarrow.lib.ArrowInvalid at sparkanon/engine/columns.py:{line} in _numbers"
+    start = f"pyarrow.lib.ArrowInvalid at sparkanon/engine/table/columns.py:{line} in _numbers"
     assert told.startswith(start)
     assert "(from pyarrow." in told
     assert CELL not in told
@@ -45,7 +45,7 @@ def test_an_error_of_ours_is_told_without_a_library() -> None:
     error = failure(starter_policy, None, {}, 5)
     line = line_of(starter_policy, "profile.columns).items()")
     told = places.told(error)
-    assert told == f"AttributeError at sparkanon/engine/profile.py:{line} in starter_policy"
+    assert told == f"AttributeError at sparkanon/engine/table/profile.py:{line} in starter_policy"
 
 
 def test_an_error_that_passed_no_line_of_ours() -> None:
@@ -61,7 +61,7 @@ class PythonException(Exception):
 
 
 def test_what_a_worker_said_is_repeated_and_nothing_else() -> None:
-    said = "ValueError at sparkanon/engine/mask.py:97 in staged (from pyarrow.lib.cast)"
+    said = "ValueError at sparkanon/engine/mask/masking.py:97 in staged (from pyarrow.lib.cast)"
     text = f'Traceback:\n  File "x.py", line 3, in y\n{KernelError.__module__}.KernelError: {said}'
     assert places.told(PythonException(f"{text}\n\n{CELL}")) == said
     other = (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sparkanon.engine.audit.pairs import Sides
-from sparkanon.engine.audit.sensitive import diversity_of, sensitive
+from sparkanon.engine.count.sensitive import diversity_of, sensitive
+from sparkanon.engine.pairs.pairs import Sides
 from sparkanon.measures import Measure, diversity
 
 

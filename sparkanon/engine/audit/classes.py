@@ -8,8 +8,8 @@ from itertools import combinations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from sparkanon.engine.audit.pairs import Sides
-from sparkanon.engine.verify import size_buckets
+from sparkanon.engine.count.class_sizes import size_buckets
+from sparkanon.engine.pairs.pairs import Sides
 from sparkanon.measures import Measure
 from sparkanon.measures.anonymity import ClassSizes
 from sparkanon.measures.uniqueness import SubsetClasses

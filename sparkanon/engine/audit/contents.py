@@ -14,9 +14,9 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
-from sparkanon.engine.audit.pairs import Compared
-from sparkanon.engine.gates import Gate
-from sparkanon.engine.names import quoted
+from sparkanon.engine.pairs.pairs import Compared
+from sparkanon.engine.runs.gates import Gate
+from sparkanon.engine.sql.names import quoted
 from sparkanon.policy import Policy, Role
 
 GATE = "max_identifiers"

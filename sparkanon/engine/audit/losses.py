@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sparkanon.engine.audit import sampling
-from sparkanon.engine.audit.pairs import Compared, Sides
-from sparkanon.engine.audit.tallies import records, sides_of
-from sparkanon.engine.tally import tally
+from sparkanon.engine.count.passes import tally
+from sparkanon.engine.pairs import sampling
+from sparkanon.engine.pairs.pairs import Compared, Sides
+from sparkanon.engine.pairs.tallies import records, sides_of
 from sparkanon.measures import (
     Measure,
     distortion,

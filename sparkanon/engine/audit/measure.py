@@ -8,11 +8,11 @@ from typing import Any
 
 from sparkanon.engine.audit.attributes import attribute_measures
 from sparkanon.engine.audit.classes import class_measures, class_sizes, subset_measures
-from sparkanon.engine.audit.linkage import linkage
 from sparkanon.engine.audit.losses import PAIRED, losses
-from sparkanon.engine.audit.pairs import Sides
-from sparkanon.engine.audit.tuples import with_tuples
-from sparkanon.engine.steps import Steps
+from sparkanon.engine.linkage.linkage import linkage
+from sparkanon.engine.linkage.tuples import with_tuples
+from sparkanon.engine.pairs.pairs import Sides
+from sparkanon.engine.runs.steps import Steps
 from sparkanon.measures import CATALOGUE, STANDARD, Measure
 from sparkanon.measures.anonymity import ClassSizes
 from sparkanon.measures.base import (

@@ -12,22 +12,22 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from sparkanon.engine import tables
 from sparkanon.engine.audit.contents import GATE, Contents, Pair, contents
 from sparkanon.engine.audit.measure import Measured, asked_by_audit, measure
-from sparkanon.engine.audit.pairing import check_same, kept
-from sparkanon.engine.audit.pairs import Sides, own_release, renamed
-from sparkanon.engine.audit.tables import apart, compare, fewer_rows, joined
-from sparkanon.engine.columns import Columns, plain, resolve
-from sparkanon.engine.files import check_writable_folder, without_scheme, write_atomically
-from sparkanon.engine.fit import Facts, as_told, gather, usable, with_key
-from sparkanon.engine.gates import Gate, check_gates
-from sparkanon.engine.hidden import HiddenViews, hidden_views
-from sparkanon.engine.manifest import report_of
-from sparkanon.engine.measures_table import append
-from sparkanon.engine.runs import new_run_id
-from sparkanon.engine.session import session_of
-from sparkanon.engine.steps import Steps, Watcher
+from sparkanon.engine.fit.facts import Facts, as_told, gather, usable, with_key
+from sparkanon.engine.pairs.pairing import check_same, kept
+from sparkanon.engine.pairs.pairs import Sides, own_release, renamed
+from sparkanon.engine.pairs.sides import apart, compare, fewer_rows, joined
+from sparkanon.engine.runs.gates import Gate, check_gates
+from sparkanon.engine.runs.ids import new_run_id
+from sparkanon.engine.runs.manifest import report_of
+from sparkanon.engine.runs.measures_table import append
+from sparkanon.engine.runs.steps import Steps, Watcher
+from sparkanon.engine.session.session import session_of
+from sparkanon.engine.sql.hidden import HiddenViews, hidden_views
+from sparkanon.engine.stores.folders import check_writable_folder, without_scheme, write_atomically
+from sparkanon.engine.table import tables
+from sparkanon.engine.table.columns import Columns, plain, resolve
 from sparkanon.errors import GateError, InputError, Problem, SparkanonError
 from sparkanon.measures import Measure
 from sparkanon.measures.base import ATTRIBUTES, CLASSES

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparkanon.engine.audit.draws import draw
+from sparkanon.engine.linkage.draws import draw
 
 KEYS = st.lists(st.integers(-(2**63), 2**63 - 1), max_size=40)
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from crashes import die_in, long_ago
 
-from sparkanon.engine import files, swap
-from sparkanon.engine.contents import FILES, MANIFEST, foreign_files, list_files
-from sparkanon.engine.files import Staging, check_replaceable, without_scheme
+from sparkanon.engine.stores import folders as files
+from sparkanon.engine.stores import swap
+from sparkanon.engine.stores.folders import Staging, check_replaceable, without_scheme
+from sparkanon.engine.stores.listing import FILES, MANIFEST, foreign_files, list_files
 from sparkanon.errors import InputError
 
 

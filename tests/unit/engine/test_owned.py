@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from crashes import die_in, long_ago
 
-from sparkanon.engine import lease, owned
-from sparkanon.engine.files import Staging
+from sparkanon.engine.stores import lease, owned
+from sparkanon.engine.stores.folders import Staging
 from sparkanon.errors import SparkanonError
 
 
@@ -61,7 +61,7 @@ def test_what_a_killed_process_left_is_cleared_once_its_lease_is_stale(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     die_in(
-        "from sparkanon.engine.owned import scratch\n"
+        "from sparkanon.engine.stores.owned import scratch\n"
         "(scratch() / 'part-0').write_text('raw cells')\n"
         f"staging = Staging(Path({str(tmp_path / 'release')!r})).__enter__()\n"
         "(staging.path / 'part-0').write_text('raw cells')",

@@ -8,12 +8,12 @@ from unittest.mock import Mock
 import pyarrow as pa
 import pytest
 
-from sparkanon.engine.audit.search import Search
-from sparkanon.engine.audit.sensitive import _ClassCounting
-from sparkanon.engine.handover import HandOver, TakeOver
-from sparkanon.engine.mask import Masking
-from sparkanon.engine.names import BLOCK, KEY
-from sparkanon.engine.tally import _OnExecutors
+from sparkanon.engine.count.passes import _OnExecutors
+from sparkanon.engine.count.sensitive import _ClassCounting
+from sparkanon.engine.linkage.search import Search
+from sparkanon.engine.mask.handover import HandOver, TakeOver
+from sparkanon.engine.mask.masking import Masking
+from sparkanon.engine.sql.names import BLOCK, KEY
 from sparkanon.errors import KernelError
 
 CELL = "Zanzibar-4711"

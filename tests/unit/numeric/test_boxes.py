@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from sparkanon.numeric.boxes import Boxes, Yard, make_boxes, make_yard, paired, touched
 from sparkanon.numeric.records import Floats
-from sparkanon.numeric.shelves import near
+from sparkanon.numeric.search.boxes import Boxes, Yard, make_boxes, make_yard, paired, touched
+from sparkanon.numeric.search.shelves import near
 
 INF = np.inf
 

@@ -8,7 +8,7 @@ from brute import brute_spread, distance_matrix
 from cases import CASES
 
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.dba import dba
+from sparkanon.numeric.group.dba import dba
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
 

@@ -9,8 +9,8 @@ import pytest
 from brute import brute_cbfs, brute_md
 
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.md import md
-from sparkanon.numeric.mdav import cbfs
+from sparkanon.numeric.group.md import md
+from sparkanon.numeric.group.mdav import cbfs
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
 

@@ -10,8 +10,8 @@ from test_fixed_size import gower
 from sparkanon.groupings.ga import Ga
 from sparkanon.groupings.mdav_ga import MdavGa
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.ga import LOOSE, cost_of, form, make_case, mutate, repair, spin
-from sparkanon.numeric.mdav import mdav
+from sparkanon.numeric.group.ga import LOOSE, cost_of, form, make_case, mutate, repair, spin
+from sparkanon.numeric.group.mdav import mdav
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
 

@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparkanon.measures import diversity
+from sparkanon.numeric.group.merge import merged
+from sparkanon.numeric.group.mondrian import mondrian
 from sparkanon.numeric.guard import (
     CLOSE,
     CLOSE_ORDERED,
@@ -21,8 +23,6 @@ from sparkanon.numeric.guard import (
     holds,
     make_guard,
 )
-from sparkanon.numeric.merge import merged
-from sparkanon.numeric.mondrian import mondrian
 from sparkanon.numeric.points import Points
 
 MEASURES = {

@@ -8,7 +8,7 @@ from brute import brute_spread, centre_of, distance_matrix, distances_to
 from cases import CASES
 
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.ip import REACH, ip
+from sparkanon.numeric.group.ip import REACH, ip
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
 

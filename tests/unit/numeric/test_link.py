@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparkanon.numeric.link import Linked, Longs, link, make, reaches
 from sparkanon.numeric.records import Floats
+from sparkanon.numeric.search.link import Linked, Longs, link, make, reaches
 
 
 def brute(

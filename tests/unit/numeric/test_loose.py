@@ -8,7 +8,7 @@ from brute import away, brute_spread, cost, distance_matrix
 from cases import CASES
 
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.loose import dissolve, second_phase, spread, total_cost
+from sparkanon.numeric.group.loose import dissolve, second_phase, spread, total_cost
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
 

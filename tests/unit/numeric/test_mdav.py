@@ -7,7 +7,7 @@ import pytest
 from brute import brute_mdav
 
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.mdav import mdav
+from sparkanon.numeric.group.mdav import mdav
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
 
@@ -88,5 +88,5 @@ def test_a_hundred_thousand_categories() -> None:
 def test_buckets_give_what_one_bucket_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     points = Points.euclidean(np.random.default_rng(3).normal(size=(8, 5000)))
     fast = run(points, 5)
-    monkeypatch.setattr("sparkanon.numeric.mdav.PLAIN", points.n)
+    monkeypatch.setattr("sparkanon.numeric.group.mdav.PLAIN", points.n)
     assert (fast == run(points, 5)).all()

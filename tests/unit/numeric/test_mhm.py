@@ -10,12 +10,12 @@ from brute import cost, distance_matrix
 from test_fixed_size import gower
 
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.md import md
-from sparkanon.numeric.mdav import cbfs, mdav
+from sparkanon.numeric.group.md import md
+from sparkanon.numeric.group.mdav import cbfs, mdav
+from sparkanon.numeric.group.mhm import mhm, middles, npn_mhm, thread
+from sparkanon.numeric.group.tour import ends, tour
 from sparkanon.numeric.members import Heuristic, members
-from sparkanon.numeric.mhm import mhm, middles, npn_mhm, thread
 from sparkanon.numeric.points import Points
-from sparkanon.numeric.tour import ends, tour
 
 
 def brute_tour(points: Points, first: int) -> list[int]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparkanon.numeric.group.mondrian import mondrian
 from sparkanon.numeric.guard import no_guard
-from sparkanon.numeric.mondrian import mondrian
 
 
 def groups(values: list[list[float]], k: int) -> list[list[int]]:

@@ -7,11 +7,12 @@ import pytest
 from brute import cost
 from test_refine import SPACES, some_points
 
-from sparkanon.numeric.anneal import best_partner, cool
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.births import end_group, found_group
 from sparkanon.numeric.chance import draw, make_chance, make_waits
-from sparkanon.numeric.patch import (
+from sparkanon.numeric.points import Points
+from sparkanon.numeric.refine.anneal import best_partner, cool
+from sparkanon.numeric.refine.births import end_group, found_group
+from sparkanon.numeric.refine.patch import (
     NEAR,
     Patch,
     fall,
@@ -23,7 +24,6 @@ from sparkanon.numeric.patch import (
     swap,
     tally,
 )
-from sparkanon.numeric.points import Points
 
 K, N = 3, 24
 

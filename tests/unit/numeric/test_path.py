@@ -10,7 +10,7 @@ from brute import cost
 from test_mdav import gower
 
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.path import optimal_path
+from sparkanon.numeric.group.path import optimal_path
 from sparkanon.numeric.points import Points
 
 

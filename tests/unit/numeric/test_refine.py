@@ -9,16 +9,16 @@ import pytest
 from brute import cost
 from test_mdav import gower
 
-from sparkanon.numeric import refined as module
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.groups import cost as group_cost
-from sparkanon.numeric.groups import make_groups
-from sparkanon.numeric.leaves import principal, split
-from sparkanon.numeric.mdav import mdav
-from sparkanon.numeric.peel import peel
+from sparkanon.numeric.group.groups import cost as group_cost
+from sparkanon.numeric.group.groups import make_groups
+from sparkanon.numeric.group.mdav import mdav
+from sparkanon.numeric.group.peel import peel
 from sparkanon.numeric.points import Points
-from sparkanon.numeric.refine import best_step, between, step
-from sparkanon.numeric.refined import own_start, refine, refined
+from sparkanon.numeric.refine import refined as module
+from sparkanon.numeric.refine.descent import best_step, between, step
+from sparkanon.numeric.refine.refined import own_start, refine, refined
+from sparkanon.numeric.search.leaves import principal, split
 
 
 def some_points(name: str, n: int) -> Points:

@@ -7,13 +7,13 @@ import pytest
 from brute import cost
 from test_refine import SPACES, some_points
 
-from sparkanon.numeric import refined as module
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.chain import chain, tour
-from sparkanon.numeric.mdav import mdav
+from sparkanon.numeric.group.mdav import mdav
 from sparkanon.numeric.members import break_up
 from sparkanon.numeric.points import Points
-from sparkanon.numeric.refined import along_a_path, anneal, listed, refine, refined, sweeps
+from sparkanon.numeric.refine import refined as module
+from sparkanon.numeric.refine.chain import chain, tour
+from sparkanon.numeric.refine.refined import along_a_path, anneal, listed, refine, refined, sweeps
 
 
 def sizes_hold(labels: np.ndarray, k: int) -> None:

@@ -8,9 +8,9 @@ from brute import brute_spread, distance_matrix, distances_to
 from cases import CASES
 
 from sparkanon.numeric.arrays import arrays
+from sparkanon.numeric.group.tfrp import tfrp
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
-from sparkanon.numeric.tfrp import tfrp
 
 
 def run(points: Points, k: int) -> Labels:

@@ -8,14 +8,14 @@ from brute import distance_matrix
 from test_fixed_size import gower
 
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.md import md
-from sparkanon.numeric.mdav import buckets_of
+from sparkanon.numeric.group.md import md
+from sparkanon.numeric.group.mdav import buckets_of
+from sparkanon.numeric.group.mst import mst, spanning_tree
+from sparkanon.numeric.group.mu_approx import forest, mu_approx
+from sparkanon.numeric.group.trees import cut_heaviest
 from sparkanon.numeric.members import break_up
-from sparkanon.numeric.mst import mst, spanning_tree
-from sparkanon.numeric.mu_approx import forest, mu_approx
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Floats, Labels
-from sparkanon.numeric.trees import cut_heaviest
 
 
 def components(n: int, edges: list[tuple[int, int]]) -> list[frozenset[int]]:

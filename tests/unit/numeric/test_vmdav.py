@@ -8,9 +8,9 @@ from brute import brute_spread, centre_of, cost, distance_matrix, distances_to
 from cases import CASES, euclidean
 
 from sparkanon.numeric.arrays import arrays
+from sparkanon.numeric.group.vmdav import GAMMAS, region, vmdav
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
-from sparkanon.numeric.vmdav import GAMMAS, region, vmdav
 
 
 def brute_vmdav(points: Points, k: int, gamma: float) -> Labels:

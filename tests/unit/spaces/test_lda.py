@@ -10,7 +10,7 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from sparkanon.numeric.arrays import arrays
-from sparkanon.numeric.mdav import mdav
+from sparkanon.numeric.group.mdav import mdav
 from sparkanon.numeric.records import Column, Floats, Records, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.spaces import Classes

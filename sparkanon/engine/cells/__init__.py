@@ -1,0 +1,1 @@
+"""How one cell of a release is written and read, whoever wrote it."""

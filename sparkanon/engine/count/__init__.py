@@ -1,0 +1,1 @@
+"""Counting over a whole table: sums that partitions tell, codes of sensitive values."""

@@ -1,0 +1,1 @@
+"""CUT: which block a row belongs to."""

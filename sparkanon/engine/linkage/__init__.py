@@ -1,0 +1,1 @@
+"""Which released record is whose: exact search over blocks."""

@@ -1,0 +1,254 @@
+"""Linkage inside one block: what runs on the executors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sparkanon.engine.linkage.draws import draw
+from sparkanon.engine.pairs.pairs import Compared
+from sparkanon.engine.pairs.tallies import records
+from sparkanon.engine.session.workers import settles, told_by_place, whole_blocks
+from sparkanon.engine.sql.names import KEY
+from sparkanon.numeric.arrays import arrays
+from sparkanon.numeric.points import Points
+from sparkanon.numeric.records import Floats, Scale
+from sparkanon.numeric.search.link import Linked, link, make, reaches
+from sparkanon.spaces import FittedSpace
+
+Batches = Iterator[pa.RecordBatch]
+Longs = npt.NDArray[np.int64]
+
+DECILES = 10
+ROUNDING = 1e-9  # of distances that are summed in another order than the search sums them
+ORIGINAL, RELEASED = 0, 1  # the sides that a record can stand on
+# What a round tells. Sums over all queries of a block have no id; a query that has to be looked
+# for in other blocks, too, has one row for each of them; in the second round, whoever was found.
+_FIELDS = {
+    "id": pa.int64(),
+    "side": pa.int32(),
+    "block": pa.int32(),
+    "decile": pa.int32(),
+    "weight": pa.int64(),  # records
+    "squares": pa.float64(),  # of the weights
+    "credit": pa.float64(),
+    "times": pa.float64(),  # what part of the records that a query stands for is drawn
+    "best": pa.float64(),
+    "hits": pa.int64(),
+    "ties": pa.int64(),
+    "cls": pa.int64(),
+}
+_ANSWERS = {"near": pa.float64(), "more_hits": pa.int64(), "more_ties": pa.int64()}
+
+
+@dataclass(frozen=True)
+class Outlyingness:
+    """How far out a record lies: the decile of its distance from the middle of the table.
+
+    Of ordered columns: there is no middle of categories, and every block has its own codes.
+    """
+
+    middle: Floats
+    cuts: Floats
+
+    def deciles(self, points: Points) -> Longs:
+        return np.searchsorted(self.cuts, self.distance(points), side="right")
+
+    def distance(self, points: Points) -> Floats:
+        ordered = ~points.codes
+        caps = None if points.caps is None else points.caps[ordered]
+        return rowwise(points.values[ordered], self.middle[ordered, np.newaxis], caps)
+
+
+def rowwise(one: Floats, other: Floats, caps: Floats | None) -> Floats:
+    """Distances between points that stand at the same place of two (d, n) arrays."""
+    gap = np.abs(one - other)
+    if caps is None:
+        return np.asarray((gap * gap).sum(axis=0))
+    return np.asarray(np.minimum(gap, caps[:, np.newaxis]).sum(axis=0))
+
+
+def own_distances(
+    points: Points, side: Longs, cls: Longs, weight: Longs
+) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """From each record of a block to the nearest of its own class on the other side; inf if none.
+
+    A class has one released point of the weight of its originals. Also whether all of the own
+    class is in this block, so that none can be nearer.
+    """
+    own, here_all = np.full(points.n, np.inf), np.zeros(points.n, dtype=np.bool_)
+    x, z = np.flatnonzero(side == ORIGINAL), np.flatnonzero(side == RELEASED)
+    if len(x) == 0 or len(z) == 0:
+        return own, here_all
+    z = z[np.argsort(cls[z])]
+    at = np.minimum(np.searchsorted(cls[z], cls[x]), len(z) - 1)
+    here = cls[z[at]] == cls[x]
+    x, theirs = x[here], z[at[here]]
+    own[x] = rowwise(points.values[:, x], points.values[:, theirs], points.caps)
+    np.minimum.at(own, theirs, own[x])
+    here_all[x] = True
+    here_all[z] = np.bincount(theirs, minlength=points.n)[z] == weight[z]
+    return own, here_all
+
+
+@dataclass(frozen=True)
+class Search:
+    """For `mapInArrow`: a partition holds whole blocks, usually one, with both sides of the pair.
+
+    In the first round every record of a block is a reference and, if it is drawn, a query.
+    """
+
+    compared: tuple[Compared, ...]
+    space: FittedSpace
+    low: Floats  # (blocks, d) regions of the blocks, in coordinates
+    high: Floats
+    outlyingness: Outlyingness
+    share: float  # of the records that are looked for
+
+    @property
+    def schema(self) -> pa.Schema:
+        kinds = [pa.string() if c.scale is Scale.NOMINAL else pa.float64() for c in self.compared]
+        return pa.schema(_FIELDS | {f"v{i}": kind for i, kind in enumerate(kinds)})
+
+    @settles
+    @told_by_place
+    def __call__(self, batches: Batches) -> Batches:
+        for block, table in whole_blocks(batches, by="block"):
+            yield from self._block(table, block)
+
+    def _block(self, table: pa.Table, block: int) -> Batches:
+        # By key, so that a query has the same number when its block is searched again.
+        table = table.take(pa.array(np.argsort(table.column(KEY).to_numpy(), kind="stable")))
+        key, side, cls, weight = numbers(table, KEY, "side", "cls", "weight")
+        points = self._points(table)
+        values, caps, capped, _ = arrays(points)
+        own, here_all = own_distances(points, side, cls, weight)
+        most = own * (1.0 + ROUNDING)  # who is further than the own one does not count
+        for asking in (ORIGINAL, RELEASED):
+            mine, told = np.flatnonzero(side == asking), np.flatnonzero(side != asking)
+            drawn, count = draw(key[mine], weight[mine], self.share)
+            asks = mine[drawn]
+            if len(asks) == 0:
+                continue
+            targets = make(values[:, told], caps, capped, cls[told], weight[told])
+            queries = np.ascontiguousarray(values[:, asks])
+            found = link(targets, caps, capped, queries, cls[asks], most[asks])
+            at = Points(queries, points.caps, points.codes)
+            lost = here_all[asks] & (found.best < own[asks] * (1.0 - ROUNDING))
+            chosen = table.take(pa.array(asks))
+            yield from self._results(chosen, asking, count, found, at, lost, block)
+
+    def _points(self, table: pa.Table) -> Points:
+        (cells,) = records(self.compared, (table, "v"))
+        return self.space.points(cells)
+
+    def _results(
+        self,
+        chosen: pa.Table,
+        side: int,
+        count: Longs,
+        found: Linked,
+        points: Points,
+        lost: npt.NDArray[np.bool_],
+        block: int,
+    ) -> Batches:
+        """Sums over the queries as if they were settled; those that are not, for other blocks.
+
+        A query that has found something nearer than its own is lost, whatever is elsewhere.
+        """
+        queries, caps, capped, _ = arrays(points)
+        open_ = np.flatnonzero(~lost)
+        query, to = reaches(
+            queries[:, open_], found.best[open_], self.low, self.high, caps, capped
+        )
+        query, to = open_[query[to != block]], to[to != block]
+        deciles, (weight,) = self.outlyingness.deciles(points), numbers(chosen, "weight")
+        times = count / weight
+        credit = times * (found.hits / np.maximum(found.ties, 1))
+        yield batch(
+            self.schema,
+            DECILES,
+            side=side,
+            decile=np.arange(DECILES),
+            weight=np.bincount(deciles, count, DECILES).astype(np.int64),
+            squares=np.bincount(deciles, count * count, DECILES),
+            credit=np.bincount(deciles, credit, DECILES),
+        )
+        if len(query):
+            sent = chosen.take(pa.array(query))
+            cells = {name: sent.column(name) for name in sent.column_names if name[0] == "v"}
+            yield batch(
+                self.schema,
+                len(query),
+                id=(block * 2 + side) * 2**32 + query,
+                side=side,
+                block=to,
+                decile=deciles[query],
+                times=times[query],
+                best=found.best[query],
+                hits=found.hits[query],
+                ties=found.ties[query],
+                cls=sent.column("cls"),
+                **cells,
+            )
+
+
+class Elsewhere(Search):
+    """The second round: queries of other blocks, with the best that was found there.
+
+    Who finds nobody as near tells nothing; hardly any query does.
+    """
+
+    @property
+    def schema(self) -> pa.Schema:
+        told = ("id", "side", "decile", "times", "best", "hits", "ties")
+        return pa.schema({name: _FIELDS[name] for name in told} | _ANSWERS)
+
+    def _block(self, table: pa.Table, block: int) -> Batches:
+        query = table.column("id").is_valid().to_numpy()
+        side, cls = numbers(table, "side", "cls")
+        values, caps, capped, _ = arrays(self._points(table))
+        for asking in (ORIGINAL, RELEASED):
+            asks = np.flatnonzero(query & (side == asking))
+            told = np.flatnonzero(~query & (side != asking))
+            if len(asks) == 0:
+                continue
+            (weight,) = numbers(table.take(pa.array(told)), "weight")
+            targets = make(values[:, told], caps, capped, cls[told], weight)
+            chosen = table.take(pa.array(asks))
+            (best,) = numbers(chosen, "best")
+            found = link(targets, caps, capped, values[:, asks], cls[asks], best)
+            answers = np.flatnonzero(found.ties)
+            chosen = chosen.take(pa.array(answers))
+            yield batch(
+                self.schema,
+                len(answers),
+                near=found.best[answers],
+                more_hits=found.hits[answers],
+                more_ties=found.ties[answers],
+                **{field.name: chosen.column(field.name)
+                   for field in self.schema if field.name in _FIELDS},
+            )  # fmt: skip
+
+
+def numbers(table: pa.Table, *names: str) -> list[npt.NDArray[Any]]:
+    return [table.column(name).to_numpy() for name in names]
+
+
+def batch(schema: pa.Schema, rows: int, **columns: Any) -> pa.RecordBatch:
+    """Rows of this schema; a column that is not given is null, a single value stands for all."""
+    made = []
+    for field in schema:
+        value = columns.get(field.name)
+        if value is None:
+            made.append(pa.nulls(rows, field.type))
+        elif isinstance(value, pa.ChunkedArray):
+            made.append(value.combine_chunks().cast(field.type))
+        else:
+            made.append(pa.array(np.broadcast_to(value, rows), field.type))
+    return pa.RecordBatch.from_arrays(made, schema=schema)

@@ -1,0 +1,1 @@
+"""MASK: groups and their released values, block by block, into a private folder."""

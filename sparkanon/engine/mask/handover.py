@@ -1,0 +1,84 @@
+"""Two rounds: groups made in one set of blocks are handed to blocks of other cuts.
+
+A group at the border of its block could not take a record from behind it. In the second round the
+borders lie elsewhere. Rows go from round to round in files that only we can read, as a way
+through the JVM would cost as much as the first one; groups are never parted.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from sparkanon.engine.mask.masking import Batches, BlockFacts, Masking
+from sparkanon.engine.session.workers import settles, told_by_place, whole_blocks
+from sparkanon.engine.sql.names import NEXT, START
+
+_FILES = pa.schema({"block": pa.int32(), "file": pa.string()})
+
+
+@dataclass(frozen=True)
+class HandOver:
+    """The first round: group a block, and write every group for the block it goes to."""
+
+    masking: Masking
+
+    @settles
+    @told_by_place
+    def __call__(self, batches: Batches) -> Batches:
+        for block, table in whole_blocks(batches, self.masking.names):
+            yield self._handed(table, block).to_batch()
+
+    def _handed(self, table: pa.Table, block: int) -> BlockFacts:
+        if table.num_rows < self.masking.floor:
+            return BlockFacts(block, table.num_rows)
+        order, labels = self.masking.grouped(table)
+        # a group goes where its first record goes
+        goes = table.column(NEXT).to_numpy()[order]
+        goes = goes[np.unique(labels, return_index=True)[1]][labels]
+        table = table.take(pa.array(order))
+        table = table.append_column(START, pa.array(labels.astype(np.int64) + (block << 32)))
+        files = [
+            (int(to), self._written(table.filter(pa.array(goes == to)))) for to in np.unique(goes)
+        ]
+        return BlockFacts(block, table.num_rows, handed=tuple(files))
+
+    def _written(self, table: pa.Table) -> str:
+        name = f"part-{uuid.uuid4().hex}.arrow"
+        path = str(Path(self.masking.folder) / name)
+        with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+        return name
+
+
+@dataclass(frozen=True)
+class TakeOver:
+    """The second round: what was handed to a block, refined and masked."""
+
+    masking: Masking
+
+    @settles
+    @told_by_place
+    def __call__(self, batches: Batches) -> Batches:
+        named = pa.Table.from_batches(list(batches), _FILES)
+        blocks, files = named.column("block").to_numpy(), named.column("file").to_pylist()
+        for block in np.unique(blocks):
+            table = self._read([files[i] for i in np.flatnonzero(blocks == block)])
+            yield self.masking.staged(table, int(block)).to_batch()
+
+    def _read(self, files: Sequence[str]) -> pa.Table:
+        folder = Path(self.masking.folder)
+        tables = [pa.ipc.open_file(pa.memory_map(str(folder / name))).read_all() for name in files]
+        return pa.concat_tables(tables)
+
+
+def handed(facts: Sequence[BlockFacts]) -> pa.Table:
+    """Which block takes which file."""
+    pairs = [pair for one in facts for pair in one.handed]
+    blocks, files = [block for block, _ in pairs], [name for _, name in pairs]
+    return pa.table({"block": blocks, "file": files}, schema=_FILES)

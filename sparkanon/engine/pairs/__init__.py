@@ -1,0 +1,1 @@
+"""Original and release side by side."""

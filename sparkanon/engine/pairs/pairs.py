@@ -1,0 +1,82 @@
+"""A pair of tables side by side: x0, x1, ... are original cells, z0, z1, ... released ones.
+
+The sensitive columns that the release tells are s0, s1, ... Numbering instead of names: a pair
+may hold two columns of one name, and Arrow takes a dot for the way into a struct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T
+
+from sparkanon.engine.cells.released import released_cover, released_number
+from sparkanon.engine.sql.names import quoted
+from sparkanon.engine.table.columns import Quasi
+from sparkanon.numeric.records import Scale
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One quasi-identifier from both sides, as SQL over the cells of a pair."""
+
+    name: str
+    scale: Scale
+    x: str  # a double; of a nominal column its text
+    z: str
+    covers: str | None = None  # of `released_cover`
+    origin: int = 0  # what the numbers that `covers` tells are counted from here
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What there is to compare. Without `pair` nobody knows which row was whose."""
+
+    original: DataFrame  # x0, x1, ...
+    released: DataFrame  # z0, ..., s0, ...
+    pair: DataFrame | None
+    compared: tuple[Compared, ...]
+    sensitive: tuple[str, ...]
+    group: str | None = None  # of a release that draws from groups: the column that names them
+    blocks: tuple[tuple[str, ...], ...] = ()  # columns whose cells were drawn as a unit
+    suppressed: int = 0  # originals that a key finds nowhere in the release
+    unpublished: DataFrame | None = None  # those originals, if there are any
+
+    @property
+    def released_cells(self) -> list[str]:
+        return [f"z{i}" for i in range(len(self.compared))]
+
+
+def own_release(quasi: Sequence[Quasi]) -> tuple[Compared, ...]:
+    """For a release of ours: the released cell has the type that the policy said."""
+    return tuple(
+        Compared(
+            q.name,
+            q.scale,
+            replace(q, name=f"x{i}").number,
+            _released(q, f"z{i}"),
+            released_cover(f"z{i}", q, q.released) if q.as_text else None,
+            q.origin,
+        )
+        for i, q in enumerate(quasi)
+    )
+
+
+def _released(q: Quasi, cell: str) -> str:
+    if q.as_text:
+        found = released_number(cell, q, T.StringType())
+        return f"({found}) - {q.shift}" if q.shift else str(found)
+    if q.as_double:
+        return f"{cell} - cast({q.shift} as double)" if q.shift else f"cast({cell} as double)"
+    return replace(q, name=cell).number
+
+
+def numbered(table: DataFrame, names: Sequence[str], letter: str) -> DataFrame:
+    """These columns as x0, x1, ... (or z, or s)."""
+    return table.selectExpr(*renamed(names, letter))
+
+
+def renamed(names: Sequence[str], letter: str, table: str = "") -> list[str]:
+    return [f"{table}{quoted(name)} as {letter}{i}" for i, name in enumerate(names)]

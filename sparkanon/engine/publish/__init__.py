@@ -1,0 +1,1 @@
+"""PUBLISH: the staged table becomes the release, or nothing does."""

@@ -1,0 +1,229 @@
+"""From a verified staged table to what readers see, in one step."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from time import sleep
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import functions as F
+
+from sparkanon.engine.runs.ids import new_run_id
+from sparkanon.engine.stores.folders import (
+    Staging,
+    check_replaceable,
+    check_same_disk,
+    local_path,
+    no_release,
+    open_up,
+)
+from sparkanon.engine.stores.listing import MANIFEST, list_files
+from sparkanon.engine.table.tables import path_literal, provider, writer
+from sparkanon.errors import InputError, Problem
+from sparkanon.policy.model import Sink
+
+_NOTE = "sparkanon_run_id"  # in the commit of a Delta table
+_PROPERTY = "sparkanon.run_id"  # of a catalog table
+_SUFFIX = r"\d{8}t\d{6}_[0-9a-f]{8}"  # of a table that a run has taken away: a run id
+_LOOKS, _PAUSE = 10, 1.0  # at a table that a run may be renaming right now
+_PARTS = r"`(?:[^`]|``)+`|[^.`]+"  # of a name in the catalog
+
+
+def staging_for(
+    spark: SparkSession, sink: Sink | None, scratch: Path, *, dry_run: bool
+) -> Staging:
+    """Where the unverified table goes: beside the output, so that a rename can publish it.
+
+    First gives back what a run that was killed had in its hands, unless this is a dry run. Refuses
+    an output that would replace anything but a release.
+    """
+    if sink is None:
+        return Staging(scratch / "release")
+    folder = local_path(sink.staging, "output.staging") if sink.staging is not None else None
+    if sink.format in ("csv", "parquet"):
+        output = local_path(sink.place)
+        if folder is not None:
+            check_same_disk(folder, output)
+        staging = Staging(output, folder, dry_run=dry_run)
+        staging.mend()
+        check_replaceable(output, output)
+        return staging
+    if sink.format == "table" and not dry_run:
+        _give_back(spark, sink.place)
+    _check_output(spark, sink)
+    if sink.format == "delta" and _is_local(sink.place):
+        return Staging(local_path(sink.place), folder, dry_run=dry_run)
+    if folder is None and str(spark.conf.get("spark.master", "local")).startswith("local"):
+        folder = scratch
+    if folder is not None:
+        return Staging(folder / sink.place, folder, dry_run=dry_run)
+    raise InputError(
+        Problem("output.staging", "is required here: a private folder that all executors see")
+    )
+
+
+def _check_output(spark: SparkSession, sink: Sink) -> None:
+    """Refuse a Delta or catalog table that no run of ours has published."""
+    if sink.format == "table":
+        _check_table(spark, sink)
+    else:
+        _check_delta(spark, sink)
+
+
+def _check_delta(spark: SparkSession, sink: Sink) -> None:
+    if _is_local(sink.place):
+        folder = local_path(sink.place)
+        if not (folder / "_delta_log").is_dir():
+            check_replaceable(folder, folder)
+            return
+    try:
+        ours = _was_published(spark, path_literal(sink.place))
+    except AnalysisException:  # nothing there yet
+        return
+    if not ours:
+        raise no_release("output.path", sink.place)
+
+
+def _give_back(spark: SparkSession, name: str) -> None:
+    """A run that was killed between its two renames left the old release under another name.
+
+    One that lives gives the name back itself in the next moment: wait.
+    """
+    for _ in range(_LOOKS):
+        if spark.catalog.tableExists(name):
+            return
+        left = _old_tables(spark, name)
+        if not left:
+            return
+        sleep(_PAUSE)
+    _rename(spark, left[-1], name)
+
+
+def _old_tables(spark: SparkSession, name: str) -> list[str]:
+    """Old releases of this name, by time: named as we name them, and with our property."""
+    *path, table = re.findall(_PARTS, name)
+    table = table.strip("`").lower()
+    inside = f"IN {'.'.join(path)} " if path else ""
+    like = re.sub(r"\W", "*", table)
+    found = spark.sql(f"SHOW TABLES {inside}LIKE '{like}__old_*'").collect()
+    names = sorted(row["tableName"] for row in found if not row["isTemporary"])
+    ours = re.compile(rf"{re.escape(table)}__old_{_SUFFIX}")
+    full = [".".join([*path, f"`{old}`"]) for old in names if ours.fullmatch(old)]
+    return [old for old in full if _has_property(spark, old)]
+
+
+def _has_property(spark: SparkSession, name: str) -> bool:
+    properties = spark.sql(f"SHOW TBLPROPERTIES {name}").collect()
+    return any(row["key"] == _PROPERTY for row in properties)
+
+
+def _check_table(spark: SparkSession, sink: Sink) -> None:
+    if not spark.catalog.tableExists(sink.place):
+        return
+    kind = provider(spark, sink.place)
+    if kind == (sink.using or "parquet"):
+        if kind == "delta" and _was_published(spark, sink.place):
+            return
+        if _has_property(spark, sink.place):
+            return
+    raise no_release("output.name", sink.place)
+
+
+def _was_published(spark: SparkSession, table: str) -> bool:
+    """Whether a Delta table's history knows a run of ours."""
+    history = spark.sql(f"DESCRIBE HISTORY {table}")
+    return not history.filter(F.col("userMetadata").contains(_NOTE)).isEmpty()
+
+
+def _is_local(path: str) -> bool:
+    scheme, colon, _ = path.partition(":")
+    return not colon or scheme == "file" or "/" in scheme
+
+
+def publish(
+    spark: SparkSession,
+    staged: DataFrame,
+    staging: Staging,
+    sink: Sink,
+    manifest: dict[str, object],
+    *,
+    private: bool,
+) -> None:
+    """Publish `staged`, the public columns; `private`: the staged files hold others besides."""
+    if sink.format in ("csv", "parquet"):
+        folder = staging.table
+        if private or sink.format == "csv" or sink.partition_by or sink.options:
+            folder = staging.path / "public"
+            writer(staged, sink).format(sink.format).save(str(folder))
+        (folder / MANIFEST).write_text(json.dumps(manifest, indent=2), encoding="utf-8")
+        list_files(folder)
+        open_up(folder, staging.path)
+        staging.publish(folder)
+        return
+    staging.check_held()
+    _check_output(spark, sink)  # again: much may have happened since the start
+    try:
+        if sink.format == "delta":
+            _overwrite_delta(staged, sink, manifest).save(sink.place)
+        elif sink.using == "delta":
+            _overwrite_delta(staged, sink, manifest).saveAsTable(sink.place)
+        else:
+            _swap_table(spark, staged, sink, str(manifest["run_id"]))
+    except AnalysisException as error:
+        where = "name" if sink.format == "table" else "path"
+        text = f"{sink.place} cannot be written: {error.getCondition()}"
+        raise InputError(Problem(f"output.{where}", text)) from None
+
+
+def _overwrite_delta(
+    staged: DataFrame, sink: Sink, manifest: dict[str, object]
+) -> DataFrameWriter:
+    made = writer(staged, sink).format("delta").mode("overwrite").option("overwriteSchema", "true")
+    if any(set(name) & set(" ,;{}()\n\t=") for name in staged.columns):  # not in Parquet, then
+        made = made.option("delta.columnMapping.mode", "name")
+    return made.option("userMetadata", json.dumps({_NOTE: manifest["run_id"]}))
+
+
+def _swap_table(spark: SparkSession, staged: DataFrame, sink: Sink, run_id: str) -> None:
+    """Write a table of another name, then rename: the catalog never shows half a table.
+
+    Between the two renames it shows none, and the next run mends a crash there; `using: delta`
+    has no such moment.
+    """
+    suffix = new_run_id().replace("-", "_").lower()
+    new, old = (_beside(sink.place, f"__{word}_{suffix}") for word in ("new", "old"))
+    try:
+        writer(staged, sink).format("parquet").saveAsTable(new)
+        spark.sql(f"ALTER TABLE {new} SET TBLPROPERTIES ('{_PROPERTY}' = '{run_id}')")
+        if spark.catalog.tableExists(sink.place):
+            _rename(spark, sink.place, old)
+            if not _has_property(spark, old):
+                raise no_release("output.name", sink.place)
+        _rename(spark, new, sink.place)
+    except BaseException:
+        if not spark.catalog.tableExists(sink.place) and spark.catalog.tableExists(old):
+            _rename(spark, old, sink.place)
+        spark.sql(f"DROP TABLE IF EXISTS {new}")
+        raise
+    spark.sql(f"DROP TABLE IF EXISTS {old}")
+
+
+def _rename(spark: SparkSession, name: str, to: str) -> None:
+    spark.sql(f"ALTER TABLE {name} RENAME TO {_inside(to)}")
+    if any(column.isPartition for column in spark.catalog.listColumns(to)):
+        # Spark's own catalog leaves the partitions at the old place: the new table would be
+        # empty, and dropping the old one would delete the files of the new
+        spark.sql(f"MSCK REPAIR TABLE {to} SYNC PARTITIONS")
+
+
+def _beside(name: str, suffix: str) -> str:
+    """A sibling's name, whether the table's own is quoted or not."""
+    return f"{name[:-1]}{suffix}`" if name.endswith("`") else name + suffix
+
+
+def _inside(name: str) -> str:
+    """The name without its catalog, as RENAME TO wants it."""
+    return ".".join(re.findall(_PARTS, name)[-2:])

@@ -1,0 +1,92 @@
+"""Fill the on-disk cache of the kernels once, so that other processes only load it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+
+from sparkanon.groupings import GROUPINGS, Grouping, Mdav
+from sparkanon.numeric.arrays import arrays
+from sparkanon.numeric.group.merge import merged
+from sparkanon.numeric.guard import CLOSE_ORDERED, Rule, make_guard
+from sparkanon.numeric.points import Points
+from sparkanon.numeric.records import Column, Scale
+from sparkanon.numeric.search.boxes import make_boxes, make_yard, paired, touched
+from sparkanon.numeric.search.link import link, make, reaches
+from sparkanon.numeric.search.shelves import near
+from sparkanon.releases import Release
+from sparkanon.releases.hybrid import Hybrid
+
+_warm: set[str] = set()  # what this process has run already
+
+
+def warm(grouping: Grouping, release: Release) -> None:
+    """Run both on a few records with the signatures of production, both distances.
+
+    The grouping on some more where it serves large blocks, which it may treat in another way.
+    """
+    if repr((grouping, release)) in _warm:
+        return
+    sizes = (12, 4200) if grouping.block_rows > 20_000 else (12,)
+    for points in (points for n in sizes for points in _examples(n)):
+        grouping.group(points, 2, np.random.default_rng(0))
+    merged(next(_examples(12)), np.repeat(np.arange(6, dtype=np.int32), 2))
+    column = Column("", Scale.NUMERIC, np.arange(12.0), np.zeros(12, np.bool_))
+    release.publish((column,), np.zeros(12, np.int32), np.random.default_rng(0))
+    _warm.add(repr((grouping, release)))
+
+
+def warm_linkage() -> None:
+    """The same for the search of linkage."""
+    for points in _examples(12):
+        values, caps, capped, _ = arrays(points)
+        cls, best = np.arange(points.n), np.ones(points.n)
+        link(make(values, caps, capped, cls, cls), caps, capped, values, cls, best)
+        reaches(values, best, values[:, :3].T, values[:, :3].T, caps, capped)
+
+
+def warm_boxes() -> None:
+    """The same for the search of linkage where cells are hidden."""
+    if "boxes" in _warm:
+        return
+    for capped in (False, True):
+        yard = make_yard(np.ones(2), np.ones(2), capped)
+        values = np.random.default_rng(0).random((2, 12))
+        boxes, own = make_boxes(values, values), np.ones(12)
+        paired(boxes, boxes, yard)
+        touched(boxes, own, values, values, own, yard)
+        for original_asks in (False, True):
+            rows = np.arange(12)
+            near(boxes, boxes, yard, original_asks, rows, rows, own)
+    _warm.add("boxes")
+
+
+def warm_all() -> None:
+    """For `make setup`: every grouping, and the only release that has a kernel.
+
+    On all cores, as compiling takes minutes. What most share comes first; two that stand side by
+    side in the registry often share the rest. The last one takes longest, so it begins.
+    """
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        done = [pool.submit(warm_linkage), pool.submit(warm_boxes)]
+        warm(Mdav(), Hybrid())
+        keys = GROUPINGS.keys()[::-1]
+        done += [pool.submit(_warm_both, keys[i : i + 2]) for i in range(0, len(keys), 2)]
+        for one in done:
+            one.result()
+
+
+def _warm_both(keys: Sequence[str]) -> None:
+    for key in keys:
+        warm(GROUPINGS.build(key), Hybrid())
+
+
+def _examples(n: int) -> Iterator[Points]:
+    values = np.random.default_rng(n).random((2, n))
+    # always broken: all kernels of a merge run
+    guard = make_guard([Rule(CLOSE_ORDERED, -1.0, 1.0, np.arange(n) % 2, np.ones(2, np.int64))])
+    yield Points(values, None, np.zeros(2, np.bool_), guard)
+    yield Points(values, np.ones(2), np.array([False, True]), guard)

@@ -1,0 +1,130 @@
+"""Private folders that hold raw rows for a while, and how none is left.
+
+A folder's name says what it is for and nothing about who made it, so that whoever comes next for
+the same purpose, on whatever host, finds it; its lease says whether its run still lives.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import stat
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from sparkanon.engine.stores.lease import Lease, is_stale
+from sparkanon.errors import SparkanonError
+
+_TRIES, _PAUSE = 100, 0.05  # a task that writes right now is done or dead within seconds
+
+
+class Private:
+    """A folder that only its owner can enter, under a lease."""
+
+    def __init__(self, parent: Path, purpose: str) -> None:
+        self.parent, self.purpose = parent, purpose
+        self.path = parent / f"{_begin(purpose)}{secrets.token_hex(8)}"
+        self._lease = Lease(self.path)
+
+    def make(self) -> None:
+        self.path.mkdir(mode=0o700)
+        self._lease.take()
+
+    @property
+    def held(self) -> bool:
+        """Whether this folder is still ours."""
+        return self._lease.renew()
+
+    def check(self) -> None:
+        """Fail closed if another run took the folder."""
+        if not self.held:
+            raise taken_away(self.parent)
+
+    def others(self) -> Iterator[Path]:
+        """Folders of the same purpose and owner that other runs made, whether they live or not."""
+        name = re.compile(rf"{re.escape(_begin(self.purpose))}[0-9a-f]{{16}}(~[0-9a-f]+)?")
+        if not self.parent.is_dir():
+            return
+        for folder in sorted(self.parent.iterdir()):
+            if folder != self.path and name.fullmatch(folder.name) and _is_own(folder):
+                yield folder
+
+    def clear_others(self) -> None:
+        """Remove what runs left that are no more."""
+        for folder in self.others():
+            if is_stale(folder):
+                remove(folder)
+
+    def end(self) -> None:
+        """Give the lease up: whoever comes next may clear the folder."""
+        self._lease.end()
+
+    def remove(self) -> None:
+        self.end()
+        remove(self.path)
+
+
+def taken_away(folder: Path) -> SparkanonError:
+    return SparkanonError(
+        f"another run took the private folder in {folder} away from this one, which had given "
+        "no sign of life for too long; nothing was published, run it again"
+    )
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder that lost tasks may still write into.
+
+    Under another name it is out of their reach, and only what they create in that very moment
+    can still appear. If it does not go, the next run tries again.
+    """
+    aside = folder.with_name(f"{folder.name.partition('~')[0]}~{secrets.token_hex(4)}")
+    try:
+        folder.rename(aside)
+    except FileNotFoundError:
+        return
+    except OSError:
+        aside = folder
+    for _ in range(_TRIES):
+        try:
+            shutil.rmtree(aside)
+        except OSError:
+            time.sleep(_PAUSE)
+        if not aside.exists():
+            return
+    warnings.warn(f"cannot remove {aside}; it holds private rows", stacklevel=2)
+
+
+@cache
+def scratch() -> Path:
+    """A private folder of this process: Spark's own files, releases that have no output."""
+    private = Private(Path(tempfile.gettempdir()), "scratch")
+    private.clear_others()
+    private.make()
+    atexit.register(_end, private)
+    return private.path
+
+
+def _end(private: Private) -> None:
+    """A run that starts right after a crash finds fresh leases; at its end they are stale."""
+    private.clear_others()
+    private.remove()
+
+
+def _begin(purpose: str) -> str:
+    return f".sparkanon-{hashlib.sha256(purpose.encode()).hexdigest()[:16]}-"
+
+
+def _is_own(folder: Path) -> bool:
+    try:
+        found = folder.lstat()
+    except FileNotFoundError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()

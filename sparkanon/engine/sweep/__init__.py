@@ -1,0 +1,1 @@
+"""Many cells of a grid, one after the other."""

@@ -1,0 +1,84 @@
+"""Finished cells of a sweep, kept so that they are not run again."""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import json
+import os
+import secrets
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from sparkanon.engine.sql.rows import row_hash
+from sparkanon.engine.stores.folders import write_atomically
+from sparkanon.errors import InputError, Problem
+from sparkanon.policy import Policy, read_seed
+
+
+class Kept:
+    """A folder with one file a finished cell, named by the digest of its policy.
+
+    A cell counts as finished only for the table, the seed and the version of sparkanon that it
+    was run with. Of table and seed the files hold keyed hashes: whoever knows all rows but one
+    must not be able to try out the last. The key is a file that only the owner can read.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._key = ""
+        self._table = ""
+
+    def open(self, data: DataFrame) -> int:
+        """Look at the whole table once (which also fills its cache); the number of rows."""
+        self._key = self._read_key()
+        key = row_hash(data.schema.fields)
+        wanted = ("count(1)", f"bit_xor({key})", f"sum(shiftright({key}, 40))")
+        ((rows, *sums),) = data.selectExpr(*wanted).collect()
+        seen = ":".join(map(str, (rows, *sums, data.schema.simpleString())))
+        self._table = hmac.new(self._key.encode(), seen.encode(), "sha256").hexdigest()
+        return int(rows)
+
+    def find(self, policy: Policy) -> dict[str, Any] | None:
+        """What was measured under this policy before, if everything else is still the same."""
+        with contextlib.suppress(OSError, ValueError, RecursionError):
+            found = json.loads(self._path(policy).read_text(encoding="utf-8"))
+            if isinstance(found, dict) and found.get("made_from") == self._made_from(policy):
+                result = found.get("result")
+                return result if isinstance(result, dict) else None
+        return None
+
+    def keep(self, policy: Policy, result: dict[str, Any]) -> None:
+        content = {"made_from": self._made_from(policy), "result": result}
+        write_atomically(self._path(policy), json.dumps(content, indent=2, allow_nan=False) + "\n")
+
+    def _path(self, policy: Policy) -> Path:
+        return self.folder / f"{policy.digest()}.json"
+
+    def _made_from(self, policy: Policy) -> dict[str, Any]:
+        seed = read_seed(policy.seed)
+        secret = None if seed.drawn else seed.commitment(self._key)
+        return {"table": self._table, "seed": secret, "sparkanon": _version()}
+
+    def _read_key(self) -> str:
+        path = self.folder / ".key"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                with os.fdopen(number, "w") as file:
+                    file.write(secrets.token_hex(32))
+            return path.read_text()
+        except OSError as error:
+            text = f"cannot write in {self.folder}: {error.strerror}"
+            raise InputError(Problem("--out", text)) from None
+
+
+def _version() -> str | None:
+    try:
+        return version("sparkanon")
+    except PackageNotFoundError:  # run from a folder
+        return None

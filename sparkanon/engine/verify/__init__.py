@@ -1,0 +1,1 @@
+"""VERIFY: the promise, counted once more on what was staged."""

@@ -1,0 +1,1 @@
+"""Kernels that make groups better: local search and annealing."""

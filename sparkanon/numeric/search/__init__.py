@@ -1,0 +1,1 @@
+"""Nearest and furthest records without looking at all of them."""
