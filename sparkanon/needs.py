@@ -1,0 +1,70 @@
+"""What a method has to know about a table before it can begin, as values.
+
+A space, release or measure names its needs; the engine (or `local` for an array) answers all
+needs of a run together, in as few passes as it can, and hands the answers over as `Known`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+
+A = TypeVar("A")
+A_co = TypeVar("A_co", covariant=True)
+
+
+class Need(Generic[A_co]):
+    """A question about the table, whose answer is an A. Frozen: equal needs are answered once.
+
+    `needs` are the questions that have to be answered before this one can be asked.
+    """
+
+    __slots__ = ()
+
+    @property
+    def needs(self) -> tuple[Need[Any], ...]:
+        return ()
+
+
+@runtime_checkable
+class Tally(Protocol):
+    """What a piece of a table says; pieces add up to what the whole table says."""
+
+    def __add__(self, other: Any) -> Any: ...
+
+
+class Known:
+    """Answers by their needs. Looking up what nobody asked for is a mistake in our own code."""
+
+    def __init__(self, answers: Mapping[Need[Any], Any] | None = None) -> None:
+        self._answers = dict(answers or {})
+
+    def __getitem__(self, need: Need[A]) -> A:
+        answer: A = self._answers[need]
+        return answer
+
+    def __contains__(self, need: Need[Any]) -> bool:
+        return need in self._answers
+
+    def with_answers(self, answers: Mapping[Need[Any], Any]) -> Known:
+        return Known(self._answers | dict(answers))
+
+
+def in_rounds(wanted: Iterable[Need[Any]], known: Known) -> Iterator[list[Need[Any]]]:
+    """Needs whose own needs are answered, round after round; each need comes once."""
+    todo = list(dict.fromkeys(_with_their_own(wanted)))
+    done = [need for need in todo if need in known]
+    while len(done) < len(todo):
+        ready = [
+            need for need in todo if need not in done and all(own in done for own in need.needs)
+        ]
+        if not ready:
+            raise ValueError("needs that wait for one another")
+        yield ready
+        done += ready
+
+
+def _with_their_own(wanted: Iterable[Need[Any]]) -> Iterator[Need[Any]]:
+    for need in wanted:
+        yield from _with_their_own(need.needs)
+        yield need
