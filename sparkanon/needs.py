@@ -7,7 +7,7 @@ needs of a run together, in as few passes as it can, and hands the answers over 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, TypeVar
 
 A = TypeVar("A")
 A_co = TypeVar("A_co", covariant=True)
@@ -24,13 +24,6 @@ class Need(Generic[A_co]):
     @property
     def needs(self) -> tuple[Need[Any], ...]:
         return ()
-
-
-@runtime_checkable
-class Tally(Protocol):
-    """What a piece of a table says; pieces add up to what the whole table says."""
-
-    def __add__(self, other: Any) -> Any: ...
 
 
 class Known:
