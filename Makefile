@@ -18,7 +18,7 @@ $(READY): conf/requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r conf/requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	@echo "compiling the kernels, once ..."
-	@$(BIN)/python -c "from sparkanon.engine.warm import warm_all; warm_all()"
+	@$(BIN)/python -c "from sparkanon.engine.session.warm import warm_all; warm_all()"
 	@touch $@
 
 demo: setup  ## make 100,000 people, anonymize them, print where release and report are
