@@ -7,6 +7,7 @@ needs of a run together, in as few passes as it can, and hands the answers over 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 A = TypeVar("A")
@@ -39,6 +40,13 @@ class Known:
     def __contains__(self, need: Need[Any]) -> bool:
         return need in self._answers
 
+    def __iter__(self) -> Iterator[Need[Any]]:
+        return iter(self._answers)
+
+    def only(self, needs: Iterable[Need[Any]]) -> Known:
+        """The answers to these needs alone."""
+        return Known({need: self._answers[need] for need in needs})
+
     def with_answers(self, answers: Mapping[Need[Any], Any]) -> Known:
         return Known(self._answers | dict(answers))
 
@@ -61,3 +69,10 @@ def _with_their_own(wanted: Iterable[Need[Any]]) -> Iterator[Need[Any]]:
     for need in wanted:
         yield from _with_their_own(need.needs)
         yield need
+
+
+@dataclass(frozen=True)
+class Unanswerable:
+    """In place of an answer: why nobody can give one."""
+
+    reason: str

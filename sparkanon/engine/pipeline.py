@@ -13,8 +13,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from sparkanon.engine.audit.classes import class_measures
-from sparkanon.engine.audit.measure import Measured, asked_by_anonymize, measure
+from sparkanon.engine.audit.measure import Measured, asked_by_anonymize, measure, searches
 from sparkanon.engine.cut.cuttings import cut
 from sparkanon.engine.fit.facts import Facts, gather, with_key
 from sparkanon.engine.mask.stage import Staged, stage, staged_schema
@@ -23,7 +22,7 @@ from sparkanon.engine.pairs.pairs import Sides, own_release
 from sparkanon.engine.publish.publish import publish, staging_for
 from sparkanon.engine.runs.gates import Gate, check_gates
 from sparkanon.engine.runs.ids import new_run_id
-from sparkanon.engine.runs.manifest import for_readers, make_manifest, report_from
+from sparkanon.engine.runs.manifest import for_readers, make_manifest
 from sparkanon.engine.runs.measures_table import append
 from sparkanon.engine.runs.steps import Steps, Watcher
 from sparkanon.engine.session.session import session_of
@@ -41,11 +40,21 @@ from sparkanon.engine.table.columns import Columns, plain, resolve
 from sparkanon.engine.verify.constraints import check
 from sparkanon.engine.verify.verify import verify
 from sparkanon.errors import GateError, InputError, Problem, SparkanonError
-from sparkanon.measures import STANDARD, Measure, loss
+from sparkanon.measures import Given, Measure, loss
+from sparkanon.measures.anonymity import Sizes
+from sparkanon.measures.loss import SquaredErrors
+from sparkanon.needs import Known
 from sparkanon.policy import Policy, Role, check_policy, make_policy, read_seed
 from sparkanon.policy.checks import release_problems
 from sparkanon.promises import Promise
+from sparkanon.report.run import RunReport
 from sparkanon.rng import Seed
+
+# What of the manifest the report shows; nothing about the seed, and no hash of the input's rows.
+_REPORTED = (
+    "run_id", "status", "policy", "policy_hash", "k", "rows_in", "rows_out", "promise",
+    "measures", "gates", "seconds", "versions",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -146,8 +155,8 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
         cuttings = cut(keyed, facts, policy)
         run.steps.note(f"{cuttings.tree.blocks:,} blocks")
     with staging:
-        wanted = asked_by_anonymize(policy)
-        paired = policy.private is not None or bool(wanted - STANDARD)
+        given = Given(facts.statistics, policy.k)
+        paired = policy.private is not None or searches(policy, given)
         pairs = staging.path / "pairs" if paired else None
         with step("mask"):
             blocks = stage(cuttings, facts, policy, run.seed, staging.table, pairs)
@@ -158,11 +167,12 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
             classes = [GROUP] if run.promise.grouped else map(quoted, policy.quasi_identifiers)
             kept = check(staged, cuttings.constraints, list(classes))
             run.steps.note(f"{sizes.classes:,} classes, the smallest has {sizes.smallest:,}")
-        lost = loss.finish(loss.merge(block.errors for block in blocks.facts), facts.statistics)
-        found = _measured(run, pairs, facts, wanted)
+        errors = loss.merge(block.errors for block in blocks.facts)
+        known = Known({Sizes(): sizes, SquaredErrors(): errors})
+        found = _measured(run, pairs, staged, facts, given, known)
         taken = {(m.measure, m.column) for m in found.measures}
         kept = [m for m in kept if (m.measure, m.column) not in taken]
-        measures = (*class_measures(sizes), *lost, *kept, *found.measures)
+        measures = (*found.measures, *kept)
         gates = check_gates(policy, measures)
         passed = all(gate.passed for gate in gates)
         manifest = make_manifest(
@@ -203,16 +213,22 @@ def _check_promise(policy: Policy, columns: Columns) -> None:
         raise InputError(problems)
 
 
-def _measured(run: _Run, pairs: Path | None, facts: Facts, wanted: frozenset[str]) -> Measured:
-    """What was not counted on the way: the same measures that an audit takes."""
-    if pairs is None or not wanted - STANDARD:
-        return Measured(())
-    pair = run.spark.read.parquet(str(pairs))
+def _measured(
+    run: _Run,
+    pairs: Path | None,
+    staged: DataFrame,
+    facts: Facts,
+    given: Given,
+    known: Known,
+) -> Measured:
+    """The same measures that an audit takes; what is known already is not counted again."""
+    # without pairs all that is asked for is known, and no side is looked at
+    pair = run.spark.read.parquet(str(pairs)) if pairs is not None else staged
     group = "g" if run.promise.grouped else None
     sensitive = run.policy.with_role(Role.SENSITIVE)
     compared, blocks = own_release(facts.quasi), run.promise.blocks
     sides = Sides(pair, pair, pair, compared, sensitive, group, blocks)
-    return measure(sides, facts.statistics, wanted - STANDARD, run.policy, run.steps)
+    return measure(sides, given, known, asked_by_anonymize(run.policy), run.policy, run.steps)
 
 
 def _read(run: _Run, df: DataFrame | None) -> tables.Table:
@@ -259,10 +275,15 @@ def _record(run: _Run, manifest: dict[str, Any], found: Measured) -> Path | None
 
 def _written(policy: Policy, manifest: dict[str, Any], found: Measured) -> Path:
     path = Path(without_scheme(policy.runs, "runs")) / str(manifest["run_id"]) / "manifest.json"
-    report = report_from(manifest, found.parts, found.left_out)
+    report = RunReport(
+        command="anonymize",
+        left_out=found.left_out,
+        parts=found.parts,
+        **{name: manifest[name] for name in _REPORTED},
+    )
     try:
         write_atomically(path, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
-        write_atomically(path.with_name("report.json"), json.dumps(report, indent=1) + "\n")
+        write_atomically(path.with_name("report.json"), report.to_json())
     except OSError as error:
         done = "the release is published, but " if manifest["status"] == "published" else ""
         text = f"{done}the manifest {path} cannot be written: {error.strerror}"

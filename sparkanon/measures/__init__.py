@@ -1,5 +1,57 @@
-"""6 WHAT IT COST: what was lost and what can still leak."""
+"""6 WHAT IT COST, WHAT CAN LEAK: one spec a measure, one line here."""
 
-from sparkanon.measures.base import CATALOGUE, STANDARD, Measure
+from sparkanon.measures.attributes import (
+    Homogeneous,
+    LDistinct,
+    LEntropy,
+    LRecursive,
+    TCloseness,
+)
+from sparkanon.measures.base import FAMILIES, About, Measure, MeasureSpec
+from sparkanon.measures.classes import BelowK, MinClassSize
+from sparkanon.measures.distortion import (
+    CorrelationError,
+    EigenDifference,
+    Il1s,
+    Il1sMean,
+    IlMetrics,
+    Mse,
+)
+from sparkanon.measures.entropy import Entropy, MiLoss
+from sparkanon.measures.intervals import IntervalRank, IntervalSd
+from sparkanon.measures.loss import Il, Sse, Sst
+from sparkanon.measures.needs import Given
+from sparkanon.measures.score import IlDrScore
+from sparkanon.measures.subsets import Separation, Uniqueness
+from sparkanon.registry import Registry
 
-__all__ = ["CATALOGUE", "STANDARD", "Measure"]
+MEASURES: Registry[MeasureSpec] = Registry(
+    "measure",
+    (
+        MinClassSize,
+        BelowK,
+        Uniqueness,
+        Separation,
+        IntervalSd,
+        IntervalRank,
+        LDistinct,
+        LEntropy,
+        LRecursive,
+        TCloseness,
+        Homogeneous,
+        Il,
+        Sse,
+        Sst,
+        Il1s,
+        Il1sMean,
+        IlMetrics,
+        Mse,
+        EigenDifference,
+        CorrelationError,
+        Entropy,
+        MiLoss,
+        IlDrScore,
+    ),
+)
+
+__all__ = ["FAMILIES", "MEASURES", "About", "Given", "Measure", "MeasureSpec"]

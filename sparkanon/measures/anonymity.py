@@ -1,10 +1,12 @@
-"""Sizes of classes, told without telling about a class smaller than k."""
+"""Sizes of classes, counted without a word about a class smaller than k."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from sparkanon.needs import Need
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,11 @@ class ClassSizes:
             "smallest": self.smallest,
             "histogram": [asdict(bucket) for bucket in self.buckets],
         }
+
+
+@dataclass(frozen=True)
+class Sizes(Need[ClassSizes]):
+    """Sizes of the classes of the release, or of the groups that it draws from."""
 
 
 def singles(k: int) -> int:

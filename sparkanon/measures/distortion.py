@@ -1,6 +1,6 @@
 """How far a release moved the values and bent means, covariances and correlations.
 
-Finishes `moments`. Sources: ROUND 3.3.1 (IL1s, ILMetrics), ROUND 4 (correlation), SURVEY 2.2
+All from `moments`. Sources: ROUND 3.3.1 (IL1s, ILMetrics), ROUND 4 (correlation), SURVEY 2.2
 (SSB, SST, IL); the terms of ILMetrics are those of Domingo-Ferrer and Torra (2001), whom ROUND
 cites; the eigenvalue difference is that of sdcMicro (`dUtility`, method "eigen").
 """
@@ -9,52 +9,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
-from sparkanon.measures.base import Measure
-from sparkanon.measures.moments import NEGLIGIBLE, Moments, PairMoments, ordered, unit
-from sparkanon.measures.tally import Ints
+from sparkanon.measures.base import About, Measure
+from sparkanon.measures.moments import (
+    NEGLIGIBLE,
+    Moments,
+    PairedMoments,
+    PairMoments,
+    needed,
+    of_both,
+    ordered,
+    unit,
+)
+from sparkanon.measures.needs import Given
+from sparkanon.needs import Known, Need
 from sparkanon.numeric.records import Bools, Floats, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
-
-
-def finish(moments: PairMoments, statistics: Sequence[ColumnStatistics]) -> list[Measure]:
-    """Measures of a pair whose rows belong together; none if no column is ordered.
-
-    `il1s`: sum of |x - z| / (sqrt(2) s_j); `il1s_mean`: the same over cells, as ROUND's formula
-    has it (its tables print the sum). s_j is the population sd. `mse`: mean of (x - z)^2 on
-    z-scores, so that columns can be averaged. Each for the table and for each column.
-    `il_metrics` is for the table only.
-    """
-    named = [statistics[at] for at in ordered(statistics)]
-    if not named:
-        return []
-    il1s = moments.absolute / math.sqrt(2.0)
-    found = [
-        *_summed("il1s", il1s, named),
-        *_averaged("il1s_mean", il1s, moments.cells, named),
-        *_averaged("mse", moments.squared, moments.cells, named),
-        Measure("il_metrics", il_metrics(moments, statistics)),
-    ]
-    return found + _structure(moments.original, moments.released, named)
-
-
-def marginal(
-    original: Moments, released: Moments, statistics: Sequence[ColumnStatistics]
-) -> list[Measure]:
-    """What can be said when nobody knows which released row was which record.
-
-    `eigen_difference`, `correlation_error` and, for numeric columns, `il` = 100 * (1 - SSB / SST).
-    That is SURVEY 2.2 (3) and (4), and it holds if every released value is the mean of its group.
-    It is None where that cannot be: more spread than the original, or another number of values.
-    The table's `il` is over numeric columns (an ordinal column publishes medians), and None if
-    one of them is.
-    """
-    named = [statistics[at] for at in ordered(statistics)]
-    if not named:
-        return []
-    return _between(original, released, named) + _structure(original, released, named)
+from sparkanon.registry import spec
 
 
 def il_metrics(moments: PairMoments, statistics: Sequence[ColumnStatistics]) -> float:
@@ -94,63 +68,29 @@ def eigen_difference(original: Floats, released: Floats) -> float:
     return float(np.sum(np.abs(e - e_released)[there] / e[there]))
 
 
-def mean_absolute_correlation(correlations: Floats) -> float:
-    """Mean of |r| over i < j: the one number that ROUND 4 (table 7) makes of a matrix."""
-    return _mean_off_diagonal(correlations)
-
-
-def _structure(
-    original: Moments, released: Moments, named: Sequence[ColumnStatistics]
-) -> list[Measure]:
-    r, r_released = original.correlations(), released.correlations()
-    error = np.abs(r - r_released)
-    np.fill_diagonal(error, 0.0)
-    others = max(len(named) - 1, 1)
-    return [
-        Measure("eigen_difference", eigen_difference(r, r_released)),
-        Measure("correlation_error", _mean_off_diagonal(error)),
-        *(
-            Measure("correlation_error", float(error[at].sum()) / others, s.name)
-            for at, s in enumerate(named)
-        ),
-    ]
-
-
-def _between(
-    original: Moments, released: Moments, named: Sequence[ColumnStatistics]
-) -> list[Measure]:
-    numeric: Bools = np.array([s.scale is Scale.NUMERIC for s in named])
+def between(
+    original: Moments, released: Moments, statistics: Sequence[ColumnStatistics]
+) -> dict[str | None, float | None]:
+    """Loss of numeric columns from what is between their groups; the table's (None) first."""
+    named = [statistics[at] for at in ordered(statistics)]
+    numeric: Bools = np.array([s.scale is Scale.NUMERIC for s in named], np.bool_)
+    if not numeric.any():
+        return {}
     n, n_released = np.diagonal(original.count), np.diagonal(released.count)
     sst = n * np.diagonal(original.covariances())
     # Around its own mean: a release whose mean has moved must not look better for it.
     ssb = n_released * np.diagonal(released.covariances())
     sound = (n == n_released) & (ssb <= sst * (1 + NEGLIGIBLE) + NEGLIGIBLE)
-    columns = [
-        Measure("il", _loss(ssb[at], sst[at]) if sound[at] else None, s.name)
+    table = _loss(ssb[numeric].sum(), sst[numeric].sum()) if sound[numeric].all() else None
+    return {None: table} | {
+        s.name: _loss(ssb[at], sst[at]) if sound[at] else None
         for at, s in enumerate(named)
         if numeric[at]
-    ]
-    if not columns:
-        return []
-    table = _loss(ssb[numeric].sum(), sst[numeric].sum()) if sound[numeric].all() else None
-    return [Measure("il", table), *columns]
+    }
 
 
 def _loss(ssb: float, sst: float) -> float:
     return max(0.0, 100.0 * (1.0 - float(ssb) / float(sst))) if sst > 0 else 0.0
-
-
-def _summed(measure: str, sums: Floats, named: Sequence[ColumnStatistics]) -> list[Measure]:
-    columns = [Measure(measure, float(each), s.name) for each, s in zip(sums, named, strict=True)]
-    return [Measure(measure, float(sums.sum())), *columns]
-
-
-def _averaged(
-    measure: str, sums: Floats, cells: Ints, named: Sequence[ColumnStatistics]
-) -> list[Measure]:
-    means = sums / np.maximum(cells, 1)
-    columns = [Measure(measure, float(each), s.name) for each, s in zip(means, named, strict=True)]
-    return [Measure(measure, float(sums.sum()) / max(int(cells.sum()), 1)), *columns]
 
 
 def _mean_variation(of: Floats, difference: Floats) -> float:
@@ -164,3 +104,220 @@ def _mean_variation(of: Floats, difference: Floats) -> float:
 def _mean_off_diagonal(matrix: Floats) -> float:
     above = np.abs(matrix[np.triu_indices(len(matrix), k=1)])
     return float(above.mean()) if above.size else 0.0
+
+
+@spec
+class Il1s:
+    """Sum over cells of |x - z| / (sqrt(2) s), s the population sd of the column."""
+
+    about: ClassVar[About] = About(
+        key="il1s",
+        title="IL1s, sum",
+        family="loss",
+        unit="number",
+        better="lower",
+        formula="sum of |x - z| / (sqrt(2) * s)",
+        source="Senavirathne, Torra 2019, section 3.3",
+        meaning=("All distances between original and published values, in standard deviations."),
+        conclude=(
+            "It grows with the table, so compare it only between releases of the same table."
+        ),
+        outside="private",
+    )
+    key: ClassVar[str] = about.key
+    title: ClassVar[str] = about.title
+    source: ClassVar[str] = about.source
+    ordered: ClassVar[bool] = True
+
+    def needs(self, given: Given) -> tuple[Need[Any], ...]:
+        return (PairedMoments(),)
+
+    def finish(self, given: Given, known: Known) -> list[Measure]:
+        sums = known[PairedMoments()].absolute / math.sqrt(2.0)
+        columns = zip(sums.tolist(), _names(given), strict=True)
+        return [
+            Measure(self.key, float(sums.sum())),
+            *(Measure(self.key, each, name) for each, name in columns),
+        ]
+
+
+@spec
+class Il1sMean:
+    """IL1s over the number of cells, as ROUND's formula has it (its tables print the sum)."""
+
+    about: ClassVar[About] = About(
+        key="il1s_mean",
+        title="IL1s, mean per cell",
+        family="loss",
+        unit="number",
+        better="lower",
+        formula="IL1s / (rows * columns)",
+        source="Senavirathne, Torra 2019, section 3.3",
+        meaning=(
+            "How far a published cell is from the original on average, in standard deviations "
+            "(over the square root of 2)."
+        ),
+        conclude=(
+            "0.1 means that a typical value moved by about a seventh of a standard deviation."
+        ),
+    )
+    key: ClassVar[str] = about.key
+    title: ClassVar[str] = about.title
+    source: ClassVar[str] = about.source
+    ordered: ClassVar[bool] = True
+
+    def needs(self, given: Given) -> tuple[Need[Any], ...]:
+        return (PairedMoments(),)
+
+    def finish(self, given: Given, known: Known) -> list[Measure]:
+        sums = known[PairedMoments()].absolute / math.sqrt(2.0)
+        return _averaged(self.key, sums, given, known)
+
+
+@spec
+class Mse:
+    """Mean of (x - z)^2 on z-scores."""
+
+    about: ClassVar[About] = About(
+        key="mse",
+        title="Mean squared error",
+        family="loss",
+        unit="number",
+        better="lower",
+        formula=("mean of (x - z)^2 on z-scores, over cells that have a value on both sides"),
+        source="Senavirathne, Torra 2019, section 3.3",
+        meaning=(
+            "The average squared difference between an original and a published value, in "
+            "squared standard deviations, so that columns can be averaged."
+        ),
+        conclude=(
+            "Large single errors weigh most. In one column its square root is a typical error."
+        ),
+    )
+    key: ClassVar[str] = about.key
+    title: ClassVar[str] = about.title
+    source: ClassVar[str] = about.source
+    ordered: ClassVar[bool] = True
+
+    def needs(self, given: Given) -> tuple[Need[Any], ...]:
+        return (PairedMoments(),)
+
+    def finish(self, given: Given, known: Known) -> list[Measure]:
+        return _averaged(self.key, known[PairedMoments()].squared, given, known)
+
+
+@spec
+class IlMetrics:
+    """Mean variation of values, means, covariances, variances and correlations."""
+
+    about: ClassVar[About] = About(
+        key="il_metrics",
+        title="Change of statistics",
+        family="loss",
+        unit="percent",
+        better="lower",
+        formula=(
+            "100 * mean of the mean variations of X, means, V and S, and the mean error of R"
+        ),
+        source="Senavirathne, Torra 2019, section 3.3; Domingo-Ferrer, Torra 2001",
+        meaning=(
+            "How much values, means, covariances, variances and correlations changed, averaged."
+        ),
+        conclude="It asks what an analyst asks: would my summary tables be the same?",
+    )
+    key: ClassVar[str] = about.key
+    title: ClassVar[str] = about.title
+    source: ClassVar[str] = about.source
+    ordered: ClassVar[bool] = True
+
+    def needs(self, given: Given) -> tuple[Need[Any], ...]:
+        return (PairedMoments(),)
+
+    def finish(self, given: Given, known: Known) -> list[Measure]:
+        return [Measure(self.key, il_metrics(known[PairedMoments()], given.statistics))]
+
+
+@spec
+class EigenDifference:
+    """Relative difference of the eigenvalues of both correlation matrices."""
+
+    about: ClassVar[About] = About(
+        key="eigen_difference",
+        title="Difference of eigenvalues",
+        family="loss",
+        unit="number",
+        better="lower",
+        formula=(
+            "sum of |e - e'| / e over the eigenvalues of the two correlation matrices; those "
+            "of the original that are 0 are left out"
+        ),
+        source="Templ, Kowarik, Meindl 2015 (sdcMicro dUtility, eigen)",
+        meaning="How much the main directions in which the data vary grew or shrank.",
+        conclude=("Near 0, factor analyses and regressions on several columns will look alike."),
+    )
+    key: ClassVar[str] = about.key
+    title: ClassVar[str] = about.title
+    source: ClassVar[str] = about.source
+    ordered: ClassVar[bool] = True
+
+    def needs(self, given: Given) -> tuple[Need[Any], ...]:
+        return needed(given)
+
+    def finish(self, given: Given, known: Known) -> list[Measure]:
+        x, z = of_both(given, known)
+        return [Measure(self.key, eigen_difference(x.correlations(), z.correlations()))]
+
+
+@spec
+class CorrelationError:
+    """Mean absolute difference of the correlations of all pairs of ordered columns."""
+
+    about: ClassVar[About] = About(
+        key="correlation_error",
+        title="Error of correlations",
+        family="loss",
+        unit="number",
+        better="lower",
+        formula="mean of |r original - r released| over the pairs of columns",
+        source="Senavirathne, Torra 2019, section 3.3",
+        meaning="By how much a correlation between two columns changed, on average.",
+        conclude=(
+            "Up to 0.05 is hard to see in a plot. Look at the map of differences for the pairs "
+            "that changed most."
+        ),
+    )
+    key: ClassVar[str] = about.key
+    title: ClassVar[str] = about.title
+    source: ClassVar[str] = about.source
+    ordered: ClassVar[bool] = True
+
+    def needs(self, given: Given) -> tuple[Need[Any], ...]:
+        return needed(given)
+
+    def finish(self, given: Given, known: Known) -> list[Measure]:
+        x, z = of_both(given, known)
+        error = np.abs(x.correlations() - z.correlations())
+        np.fill_diagonal(error, 0.0)
+        others = max(len(error) - 1, 1)
+        return [
+            Measure(self.key, _mean_off_diagonal(error)),
+            *(
+                Measure(self.key, float(row.sum()) / others, name)
+                for row, name in zip(error, _names(given), strict=True)
+            ),
+        ]
+
+
+def _names(given: Given) -> list[str]:
+    return [given.statistics[at].name for at in ordered(given.statistics)]
+
+
+def _averaged(measure: str, sums: Floats, given: Given, known: Known) -> list[Measure]:
+    """Sums over the numbers of cells that have a value on both sides."""
+    cells = known[PairedMoments()].cells
+    means = sums / np.maximum(cells, 1)
+    columns = zip(means.tolist(), _names(given), strict=True)
+    return [
+        Measure(measure, float(sums.sum()) / max(int(cells.sum()), 1)),
+        *(Measure(measure, each, name) for each, name in columns),
+    ]

@@ -8,20 +8,19 @@ that share all published quasi-identifiers. A null is a value of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sparkanon.measures.base import ATTRIBUTES, Measure
+from sparkanon.needs import Need
 from sparkanon.numeric.records import Floats
 
 Longs = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.integer[Any]]
 
-_MOST_IS_WORST = {"t_closeness", "homogeneous"}  # of all others the least is
 DIGITS = 9  # three equal shares have exp(entropy) 3, not 2.9999999999999996: gates compare
 
 
@@ -70,6 +69,13 @@ class Diversity:
     def homogeneous(self) -> float:
         """Share of records in classes with only one value: whoever is in one is known."""
         return self.alone / self.records if self.records else 0.0
+
+
+@dataclass(frozen=True)
+class Diversities(Need[Mapping[str, Diversity]]):
+    """For each sensitive column, how diverse it is in the classes of the release."""
+
+    c: float  # of recursive (c, l)-diversity
 
 
 @dataclass(frozen=True)
@@ -139,22 +145,6 @@ def local(
 def merge(parts: Iterable[Diversity]) -> Diversity:
     """Of sets of classes that share no class."""
     return sum(parts, Diversity())
-
-
-def finish(tally: Diversity, column: str) -> list[Measure]:
-    """The five measures of a sensitive column."""
-    names = ("l_distinct", "l_entropy", "l_recursive", "t_closeness", "homogeneous")
-    return [Measure(name, float(getattr(tally, name)), column) for name in names]
-
-
-def worst(found: Sequence[Measure]) -> list[Measure]:
-    """Of the same measures of several columns the worst, as measures of the table."""
-    made = []
-    for name in ATTRIBUTES:
-        values = [one.value for one in found if one.measure == name and one.value is not None]
-        if values:
-            made.append(Measure(name, (max if name in _MOST_IS_WORST else min)(values)))
-    return made
 
 
 def _runs(cls: Longs, codes: Longs, m: int) -> Runs:

@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any, ClassVar
 
 import numpy as np
 
-from sparkanon.measures.base import Measure
+from sparkanon.measures.base import About, Measure
+from sparkanon.measures.needs import Given
 from sparkanon.measures.tally import Ints, Tally
+from sparkanon.needs import Known, Need
 from sparkanon.numeric.records import Floats, Labels
+from sparkanon.registry import spec
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,11 @@ class BinCounts(Tally):
     pairs: Ints  # all pairs one after the other, row by row
 
 
+@dataclass(frozen=True)
+class Bins(Need[tuple[BinCounts, BinCounts, tuple[ColumnBins, ...]]]):
+    """Counts of bins and of pairs of bins, of the original and of the release."""
+
+
 def local(codes: Sequence[Labels], columns: Sequence[ColumnBins]) -> BinCounts:
     """One block of one table, as bins (n,) of each column; O(n d^2)."""
     single = [_counted(code, c.bins, c.name) for code, c in zip(codes, columns, strict=True)]
@@ -55,28 +64,6 @@ def local(codes: Sequence[Labels], columns: Sequence[ColumnBins]) -> BinCounts:
     ]
     none = np.zeros(0, dtype=np.int64)
     return BinCounts(np.concatenate([none, *single]), np.concatenate([none, *pairs]))
-
-
-def finish(
-    original: BinCounts, released: BinCounts, columns: Sequence[ColumnBins]
-) -> list[Measure]:
-    """`entropy` of the release (ROUND 4) and `mi_loss` (PKA 5.1), for table and columns.
-
-    The table's entropy is the sum over its columns. MI_loss = 1/m * sum of (MI_T - MI_T'), where
-    MI_T is the vector of each attribute's average mutual information. Chosen: the average is over
-    the m - 1 other attributes (with itself an attribute shares its entropy, which is no
-    association), and the sign stays as in the formula, so a gain is negative.
-    """
-    if not columns:
-        return []
-    entropy = entropies(released, columns)
-    lost = _average_information(original, columns) - _average_information(released, columns)
-    return [
-        Measure("entropy", float(entropy.sum())),
-        *(Measure("entropy", float(h), c.name) for h, c in zip(entropy, columns, strict=True)),
-        Measure("mi_loss", float(lost.mean())),
-        *(Measure("mi_loss", float(mi), c.name) for mi, c in zip(lost, columns, strict=True)),
-    ]
 
 
 def entropies(counts: BinCounts, columns: Sequence[ColumnBins]) -> Floats:
@@ -123,3 +110,86 @@ def _entropy(counts: Ints) -> float:
     share = counts[counts > 0] / total
     # + 0.0 turns the -0.0 of a constant column into 0.0
     return float(-np.sum(share * np.log2(share))) + 0.0
+
+
+@spec
+class Entropy:
+    """Shannon entropy of the released columns, in bits; the table has the sum (ROUND 4)."""
+
+    about: ClassVar[About] = About(
+        key="entropy",
+        title="Entropy",
+        family="loss",
+        unit="number",
+        better="higher",
+        formula=("-sum of p log2 p of the published values, in bits, per column and summed"),
+        source="Senavirathne, Torra 2019, section 3.3",
+        meaning="How much variety the published values still have.",
+        conclude=(
+            "It falls as values are made equal. Compare it between releases of the same table, "
+            "not between tables."
+        ),
+    )
+    key: ClassVar[str] = about.key
+    title: ClassVar[str] = about.title
+    source: ClassVar[str] = about.source
+    ordered: ClassVar[bool] = False
+
+    def needs(self, given: Given) -> tuple[Need[Any], ...]:
+        return (Bins(),)
+
+    def finish(self, given: Given, known: Known) -> list[Measure]:
+        _, released, columns = known[Bins()]
+        if not columns:
+            return []
+        found = entropies(released, columns)
+        return _by_column(self.key, float(found.sum()), found, columns)
+
+
+@spec
+class MiLoss:
+    """Mean loss of the columns' average mutual information (PKA 5.1).
+
+    MI_loss = 1/m * sum of (MI_T - MI_T'), where MI_T is the vector of each attribute's average
+    mutual information. Chosen: the average is over the m - 1 other attributes (with itself an
+    attribute shares its entropy, which is no association), and the sign stays as in the formula,
+    so a gain is negative.
+    """
+
+    about: ClassVar[About] = About(
+        key="mi_loss",
+        title="Loss of mutual information",
+        family="loss",
+        unit="number",
+        better="lower",
+        formula=("1/m * sum over columns of (mean MI original - mean MI released), in bits"),
+        source="Senavirathne, Torra 2021, section 5.1",
+        meaning=(
+            "How much less the columns tell about each other after release; works for text, too."
+        ),
+        conclude=(
+            "Near 0 relations between columns are kept. Below 0 the release shows relations "
+            "that the original has not."
+        ),
+    )
+    key: ClassVar[str] = about.key
+    title: ClassVar[str] = about.title
+    source: ClassVar[str] = about.source
+    ordered: ClassVar[bool] = False
+
+    def needs(self, given: Given) -> tuple[Need[Any], ...]:
+        return (Bins(),)
+
+    def finish(self, given: Given, known: Known) -> list[Measure]:
+        original, released, columns = known[Bins()]
+        if not columns:
+            return []
+        lost = _average_information(original, columns) - _average_information(released, columns)
+        return _by_column(self.key, float(lost.mean()), lost, columns)
+
+
+def _by_column(
+    measure: str, table: float, values: Floats, columns: Sequence[ColumnBins]
+) -> list[Measure]:
+    named = zip(values.tolist(), columns, strict=True)
+    return [Measure(measure, table), *(Measure(measure, each, c.name) for each, c in named)]

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from sparkanon.measures.moments import unit
+from sparkanon.measures.needs import Given, PairTally
 from sparkanon.measures.tally import Ints, Tally
+from sparkanon.needs import Known
 from sparkanon.numeric.records import Column, Records, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
 
@@ -24,6 +26,16 @@ class Histograms(Tally):
 
     original: Ints
     released: Ints
+
+
+@dataclass(frozen=True)
+class Shapes(PairTally[Histograms]):
+    """Histograms of both sides, for the report."""
+
+    def count(
+        self, original: Records, released: Records, given: Given, known: Known
+    ) -> Histograms:
+        return local(original, released, given.statistics)
 
 
 def local(

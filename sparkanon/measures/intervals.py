@@ -13,17 +13,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from pydantic import Field
 
-from sparkanon.measures.base import Measure
+from sparkanon.measures.base import About, Measure
 from sparkanon.measures.moments import ordered
-from sparkanon.measures.ranks import RankGrid
+from sparkanon.measures.needs import Given, PairTally
+from sparkanon.measures.ranks import RankGrid, RankGrids
 from sparkanon.measures.tally import Ints, Tally
+from sparkanon.needs import Known, Need
 from sparkanon.numeric.records import Bools, Column, Records
 from sparkanon.numeric.statistics import ColumnStatistics
+from sparkanon.registry import spec
 
 WIDTH = 0.05
+Width = Annotated[float, Field(gt=0, le=1, description="p of interval disclosure.")]
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,35 @@ class WithinCounts(Tally):
     possibly: Ints  # (d,)
     all_surely: int
     all_possibly: int
+
+
+@dataclass(frozen=True)
+class WithinSd(PairTally[WithinCounts]):
+    """Records within `width` standard deviations of the published value."""
+
+    width: float
+
+    def count(
+        self, original: Records, released: Records, given: Given, known: Known
+    ) -> WithinCounts:
+        return local_sd(original, released, given.statistics, self.width)
+
+
+@dataclass(frozen=True)
+class WithinRanks(PairTally[WithinCounts]):
+    """Records within `width` * n ranks of the published value."""
+
+    width: float
+
+    @property
+    def needs(self) -> tuple[Need[Any], ...]:
+        return (RankGrids(),)
+
+    def count(
+        self, original: Records, released: Records, given: Given, known: Known
+    ) -> WithinCounts:
+        grids = known[RankGrids()]
+        return local_rank(original, released, given.statistics, grids, self.width)
 
 
 def local_sd(
@@ -79,19 +114,6 @@ def local_rank(
     return _count(surely, possibly)
 
 
-def finish_sd(counts: WithinCounts, statistics: Sequence[ColumnStatistics]) -> list[Measure]:
-    """`interval_sd` for the table and for each ordered column."""
-    return _shares("interval_sd", counts, statistics)
-
-
-def finish_rank(counts: WithinCounts, statistics: Sequence[ColumnStatistics]) -> list[Measure]:
-    """`interval_rank` for the table and for each ordered column.
-
-    The value is the upper bound of the risk; `low` and `high` are None where it is exact.
-    """
-    return _shares("interval_rank", counts, statistics)
-
-
 def _unless_null(x: Column, z: Column, within: Bools) -> Bools:
     return np.where(x.null | z.null, x.null & z.null, within)
 
@@ -127,3 +149,80 @@ def _share(measure: str, surely: int, possibly: int, rows: int, column: str | No
     if surely == possibly:
         return Measure(measure, high, column)
     return Measure(measure, high, column, low, high)
+
+
+@spec
+class IntervalSd:
+    """Share of records all of whose originals lie within the published value +- p sd."""
+
+    about: ClassVar[About] = About(
+        key="interval_sd",
+        title="Interval disclosure (sd)",
+        family="linkage",
+        unit="share",
+        better="lower",
+        formula=("share of records with |x - z| <= p * sd in every column; p = 0.05 unless said"),
+        source="Senavirathne, Torra 2019, section 3.3 (IDR)",
+        meaning=(
+            "The share of records all of whose original values lie in a narrow band around the "
+            "published ones."
+        ),
+        conclude=(
+            "High values say that published values are close to the true ones. That alone "
+            "finds nobody, but who is found is then known well."
+        ),
+        outside="share of records",
+    )
+    key: ClassVar[str] = about.key
+    title: ClassVar[str] = about.title
+    source: ClassVar[str] = about.source
+    ordered: ClassVar[bool] = True
+
+    width: Width = WIDTH
+
+    def needs(self, given: Given) -> tuple[Need[Any], ...]:
+        return (WithinSd(self.width),)
+
+    def finish(self, given: Given, known: Known) -> list[Measure]:
+        return _shares(self.key, known[WithinSd(self.width)], given.statistics)
+
+
+@spec
+class IntervalRank:
+    """The same in ranks of the original column.
+
+    The value is the upper bound of the risk; `low` and `high` are None where it is exact.
+    """
+
+    about: ClassVar[About] = About(
+        key="interval_rank",
+        title="Interval disclosure (rank)",
+        family="linkage",
+        unit="share",
+        better="lower",
+        formula=(
+            "share of records with |rank x - rank z| <= p * n in every column; an upper bound "
+            "where ranks are counted at cuts"
+        ),
+        source="Senavirathne, Torra 2019, section 3.3 (IDR, by rank)",
+        meaning=(
+            "The same with a band counted in ranks: the original is among the p % next values."
+        ),
+        conclude=(
+            "Read it instead of the one by standard deviation where columns are skewed, such "
+            "as income."
+        ),
+        outside="share of records",
+    )
+    key: ClassVar[str] = about.key
+    title: ClassVar[str] = about.title
+    source: ClassVar[str] = about.source
+    ordered: ClassVar[bool] = True
+
+    width: Width = WIDTH
+
+    def needs(self, given: Given) -> tuple[Need[Any], ...]:
+        return (WithinRanks(self.width),)
+
+    def finish(self, given: Given, known: Known) -> list[Measure]:
+        return _shares(self.key, known[WithinRanks(self.width)], given.statistics)

@@ -13,10 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from sparkanon.measures.needs import Given, PairTally, SideTally
 from sparkanon.measures.tally import Ints, Tally
+from sparkanon.needs import Known, Need
 from sparkanon.numeric.records import Bools, Column, Floats, Records, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
 
@@ -82,6 +85,37 @@ class PairMoments(Tally):
     relative_cells: Ints
 
 
+@dataclass(frozen=True)
+class EachMoments(SideTally[Moments]):
+    """Moments of the original and of the release."""
+
+    def count(self, side: Records, given: Given, known: Known) -> Moments:
+        return moments_of(side, given.statistics)
+
+
+@dataclass(frozen=True)
+class PairedMoments(PairTally[PairMoments]):
+    """Moments of both tables, and how far apart their cells are."""
+
+    def count(
+        self, original: Records, released: Records, given: Given, known: Known
+    ) -> PairMoments:
+        return local(original, released, given.statistics)
+
+
+def of_both(given: Given, known: Known) -> tuple[Moments, Moments]:
+    """Moments of the original and of the release, from whichever of the two was asked for."""
+    if not given.paired:
+        return known[EachMoments()]
+    pair = known[PairedMoments()]
+    return pair.original, pair.released
+
+
+def needed(given: Given) -> tuple[Need[Any], ...]:
+    """What `of_both` looks up."""
+    return (PairedMoments(),) if given.paired else (EachMoments(),)
+
+
 def ordered(statistics: Sequence[ColumnStatistics]) -> list[int]:
     """Positions of the numeric and ordinal columns."""
     return [at for at, s in enumerate(statistics) if s.scale is not Scale.NOMINAL]
@@ -124,11 +158,6 @@ def moments_of(records: Records, statistics: Sequence[ColumnStatistics]) -> Mome
         values[:, at] = np.where(column.null, 0.0, (column.values - s.mean) / unit(s))
         present[:, at] = ~column.null
     return _sums(values, present)
-
-
-def correlations(moments: PairMoments) -> tuple[Floats, Floats]:
-    """(d, d) correlation matrices of the original and of the released table."""
-    return moments.original.correlations(), moments.released.correlations()
 
 
 def _sums(values: Floats, present: Bools) -> Moments:

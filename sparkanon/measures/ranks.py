@@ -15,6 +15,7 @@ import numpy as np
 
 from sparkanon.measures.moments import ordered
 from sparkanon.measures.tally import Ints, Tally
+from sparkanon.needs import Need
 from sparkanon.numeric.records import Floats, Records
 from sparkanon.numeric.statistics import ColumnStatistics
 
@@ -71,6 +72,11 @@ class RankGrid:
         least = _largest(b.first_low - a.last_high, a.first_low - b.last_high)
         most = _largest(b.first_high - a.last_low, a.first_high - b.last_low)
         return least, np.where(one == other, 0.0, most)
+
+
+@dataclass(frozen=True)
+class RankGrids(Need[tuple[RankGrid, ...]]):
+    """Ranks of the original, one grid for each ordered column."""
 
 
 def local(

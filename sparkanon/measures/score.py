@@ -2,29 +2,62 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar
 
-from sparkanon.measures.base import Measure
+from pydantic import Field
+
+from sparkanon.measures.base import About, Measure, Taken
+from sparkanon.measures.needs import Given
+from sparkanon.needs import Known, Need
+from sparkanon.registry import spec
+
+Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+TERMS = ("il_metrics", "il1s", "linkage_masked_to_original", "interval_sd")
 
 
-def il_dr_score(
-    il_metrics: float,
-    il1s: float,
-    linkage: float,
-    interval: float,
-    weights: Sequence[float] = (0.25, 0.25, 0.25, 0.25),
-) -> Measure:
-    """`il_dr_score` of ROUND 3.3.3: 0.25 * (ILMetrics + IL1s + DDR + IDR); the lower the better.
+@spec
+class IlDrScore:
+    """0.25 * (ILMetrics + IL1s + DDR + IDR) of ROUND 3.3.3; the lower the better.
 
     Scales are those of ROUND's tables 1 to 6: ILMetrics in percent, IL1s as the plain sum over
     cells, the two risks as shares between 0 and 1 (table 1: 0.25 * (43.06 + 179.47 + 0.24 + 0.03)
     = 55.70). So the score grows with the number of cells and the risks weigh little in it: it
     compares methods on one table, and other weights can restore a balance.
     """
-    if len(weights) != 4 or not all(math.isfinite(w) and w >= 0 for w in weights):
-        raise ValueError("the score takes four weights that are not negative")
-    if not (0 <= linkage <= 1 and 0 <= interval <= 1):
-        raise ValueError("linkage and interval are shares between 0 and 1, not percent")
-    terms = (il_metrics, il1s, linkage, interval)
-    return Measure("il_dr_score", sum(w * t for w, t in zip(weights, terms, strict=True)))
+
+    about: ClassVar[About] = About(
+        key="il_dr_score",
+        title="Loss and risk score",
+        family="summary",
+        unit="number",
+        better="lower",
+        formula="0.25 * (ILmetrics + IL1s + DDR + IDR)",
+        source="Senavirathne, Torra 2019, section 3.3",
+        meaning="Two losses and two risks with equal weight.",
+        conclude=(
+            "Good for ranking releases of one table; it hides whether loss or risk made it high."
+        ),
+    )
+    key: ClassVar[str] = about.key
+    title: ClassVar[str] = about.title
+    source: ClassVar[str] = about.source
+    ordered: ClassVar[bool] = True
+
+    weights: tuple[Weight, Weight, Weight, Weight] = (0.25, 0.25, 0.25, 0.25)
+
+    def needs(self, given: Given) -> tuple[Need[Any], ...]:
+        return tuple(map(Taken, TERMS))
+
+    def finish(self, given: Given, known: Known) -> list[Measure]:
+        terms = [known[Taken(term)][0] for term in TERMS]
+        value = self._score([m.value for m in terms])
+        low = self._score([m.value if m.low is None else m.low for m in terms])
+        high = self._score([m.value if m.high is None else m.high for m in terms])
+        ends = (None, None) if low == high else (low, high)
+        return [Measure(self.key, value, None, *ends)]
+
+    def _score(self, terms: Sequence[float | None]) -> float | None:
+        if any(term is None for term in terms):
+            return None
+        return sum(w * (t or 0.0) for w, t in zip(self.weights, terms, strict=True))

@@ -7,11 +7,14 @@ Efficient Algorithms for Masking and Finding Quasi-Identifiers.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from sparkanon.needs import Need
 
 
 @dataclass(frozen=True)
@@ -52,3 +55,13 @@ class SubsetClasses:
         """Share of pairs of records that differ in the subset; None without a pair."""
         pairs = self.records * (self.records - 1)
         return (pairs - (self.squares - self.records)) / pairs if pairs else None
+
+
+@dataclass(frozen=True)
+class Subsets(Need[Mapping[str | None, SubsetClasses]]):
+    """Classes of the release by all columns (None), of the original by each subset up to a size.
+
+    Subsets are named by their columns: `age + sex`.
+    """
+
+    largest: int

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from sparkanon.catalogue import CATALOGUE, gate_problem
 from sparkanon.errors import Problem
-from sparkanon.measures import CATALOGUE
 from sparkanon.numeric.records import Scale
 from sparkanon.policy.model import ColumnType, Policy, Role, Sink, Source
 from sparkanon.registry import Registry, unknown
@@ -197,10 +197,10 @@ def _constraints(policy: Policy) -> Iterator[Problem]:
 
 
 def _gates(policy: Policy) -> Iterator[Problem]:
-    known = tuple(f"{side}_{measure}" for measure in CATALOGUE for side in ("min", "max"))
     for gate in policy.gates:
-        if gate not in known:
-            yield Problem(f"gates.{gate}", unknown("gate", gate, known).message)
+        problem = gate_problem(gate)
+        if problem is not None:
+            yield problem
 
 
 def _audit(policy: Policy) -> Iterator[Problem]:
@@ -208,6 +208,10 @@ def _audit(policy: Policy) -> Iterator[Problem]:
     for name in taken if isinstance(taken, list) else ():
         if name not in CATALOGUE:
             yield Problem("audit.take", unknown("measure", name, tuple(CATALOGUE)).message)
+    for listed in ("measures", "attacks"):
+        keys = [one.key for one in getattr(policy.audit, listed)]
+        for key in sorted({key for key in keys if keys.count(key) > 1}):
+            yield Problem(f"audit.{listed}", f"{key} is listed twice")
     taken_places = [
         (where, place.path)
         for where, place in (("output", policy.output), ("input", policy.input))

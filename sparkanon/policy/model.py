@@ -19,10 +19,14 @@ from pydantic import (
     ValidationError,
 )
 
+from sparkanon.attacks import ATTACKS, Attack
+from sparkanon.attacks.nearest import NearestRecord
+from sparkanon.catalogue import CATALOGUE, Taker, gives
 from sparkanon.errors import Problem
 from sparkanon.groupings import GROUPINGS
 from sparkanon.groupings.base import Grouping
 from sparkanon.groupings.refined import Refined
+from sparkanon.measures import MEASURES, MeasureSpec
 from sparkanon.numeric.records import Scale
 from sparkanon.promises import Promise
 from sparkanon.registry import choice, mistakes, one_of
@@ -212,16 +216,33 @@ class AuditPolicy(_Part):
     )
     table: MeasuresTable | None = Field(None, description="Table that measures are appended to.")
     targets: int | None = Field(
-        None, ge=1, description="Records that linkage looks for, drawn by hash; all if not said."
+        None, ge=1, description="Records that attacks look for, drawn by hash; all if not said."
     )
-    interval: Number = Field(0.05, gt=0, le=1, description="p of interval disclosure.")
-    recursive_c: Positive = Field(2.0, description="c of recursive (c, l)-diversity.")
-    subsets: int = Field(1, ge=0, le=4, description="Largest subset for uniqueness.")
-    weights: tuple[Number, Number, Number, Number] = Field(
-        (0.25, 0.25, 0.25, 0.25),
-        description="Of il_metrics, il1s, linkage and interval in the IL-DR score.",
+    measures: list[Annotated[MeasureSpec, *choice(MEASURES)]] = Field(
+        default_factory=list,
+        description="Taken besides, with parameters of their own: {name: interval_sd, width: 0.1}",
+    )
+    attacks: list[Annotated[Attack, *choice(ATTACKS)]] = Field(
+        default_factory=list, description="The same for attacks: {name: nearest_record}"
     )
     suppression: bool = Field(False, description="The release may have fewer rows.")
+
+    @property
+    def chosen(self) -> tuple[Taker, ...]:
+        """Measures and attacks with parameters of their own."""
+        own: tuple[Taker, ...] = (*self.measures, *self.attacks)
+        if self.targets is None or any(isinstance(one, NearestRecord) for one in own):
+            return own
+        return (*own, NearestRecord(targets=self.targets))
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The measures that are listed, one way or another."""
+        if self.take == "all":
+            return frozenset(CATALOGUE)
+        listed = self.take if isinstance(self.take, list) else ()
+        own: tuple[Taker, ...] = (*self.measures, *self.attacks)
+        return frozenset((*listed, *(about.key for one in own for about in gives(one))))
 
 
 class Method(_Part):

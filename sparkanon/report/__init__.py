@@ -9,7 +9,8 @@ render    all of it -> HTML                files     report.json -> report.html
 """
 
 from sparkanon.report.counts import shown_count
-from sparkanon.report.files import REPORT_VERSION, write_report
+from sparkanon.report.files import write_report
 from sparkanon.report.render import render
+from sparkanon.report.run import REPORT_VERSION, RunReport
 
-__all__ = ["REPORT_VERSION", "render", "shown_count", "write_report"]
+__all__ = ["REPORT_VERSION", "RunReport", "render", "shown_count", "write_report"]

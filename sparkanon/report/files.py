@@ -9,8 +9,8 @@ from typing import Any
 
 from sparkanon.errors import InputError, Problem
 from sparkanon.report.render import render
+from sparkanon.report.run import REPORT_VERSION
 
-REPORT_VERSION = 1  # what `report_version` in report.json must say
 _LONGEST = 50_000_000  # characters
 _NEEDED = ("run_id", "status", "measures")
 

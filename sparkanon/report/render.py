@@ -16,7 +16,7 @@ from markupsafe import Markup
 from sparkanon.report import figures, numbers, risk_figures, story
 from sparkanon.report.figures import Told
 from sparkanon.report.shown import shown_run
-from sparkanon.report.words import FAMILIES, GLOSSARY, Word, word_for
+from sparkanon.report.words import FAMILIES, GLOSSARY, About, word_for
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def _remark(copy: Told) -> str:
     return f"{of}: {copy['how']}"
 
 
-def _attributes(told: Told) -> list[tuple[Word, list[Told]]]:
+def _attributes(told: Told) -> list[tuple[About, list[Told]]]:
     """Measures of attribute disclosure, each with the columns it was taken on."""
     found: dict[str, list[Told]] = {}
     for m in told["measures"]:
@@ -166,7 +166,7 @@ def _table(told: Told) -> list[dict[str, Any]]:
     ]
 
 
-def _glossary(told: Told) -> list[tuple[str, list[tuple[str, Word, bool]]]]:
+def _glossary(told: Told) -> list[tuple[str, list[tuple[str, About, bool]]]]:
     """All measures there are, by family, and whether this run has them."""
     here = {m["measure"] for m in told["measures"]}
     unknown = {m: word_for(m) for m in sorted(here) if m not in GLOSSARY}

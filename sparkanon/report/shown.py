@@ -138,7 +138,7 @@ def shown_value(
         return None, shown_number(None, word.unit)
     if word.unit == _COUNT:
         return coded_count(number, k), shown_count(number, k)
-    if word.of_records and rows and 0 < round(number * rows, 6) < k:
+    if word.outside == "share of records" and rows and 0 < round(number * rows, 6) < k:
         text = f"under {percent(100 * k / rows)}" if k < rows else fewer(k)
         return text, text
     return number, shown_number(number, word.unit)

@@ -14,13 +14,15 @@ from pyspark.sql import DataFrame, SparkSession
 from seeds import seed_file
 
 import sparkanon
+from sparkanon.catalogue import CATALOGUE
 from sparkanon.engine.sweep.sweep import sweep
-from sparkanon.measures import CATALOGUE, Measure
-from sparkanon.measures.public import SHARES, coarse_share, public, three_digits
+from sparkanon.measures import Measure
 from sparkanon.policy import make_policy
 from sparkanon.policy.grid import make_cells
+from sparkanon.public import coarse_share, public, three_digits
 
 ROWS = 400
+SHARES = {key for key, about in CATALOGUE.items() if about.outside == "share of records"}
 PUBLIC = {"sparkanon", "run_id", "k", "rows", "promise", "columns", "method", "measures", "gates"}
 
 
@@ -81,6 +83,10 @@ def test_shares_are_rounded_up_to_groups_of_k() -> None:
     assert coarse_share(123_456 / 10**6, 10**6, 10) == 0.124  # never less than it is
     assert coarse_share(4 / 10**6, 10**6, 5) == 5e-6
     assert coarse_share(0.5, 3, 5) == 1.0
+    # 10 of 11 leave one: whether somebody is missing to all must not show
+    for records, k in ((11, 5), (101, 5), (301, 10), (1000, 7)):
+        top = [coarse_share(n / records, records, k) for n in range(records - k + 1, records + 1)]
+        assert set(top) == {1.0}, (records, k)
     assert [three_digits(v) for v in (0.123456, 98765.4, -0.00123456)] == [0.123, 98800, -0.00123]
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from sparkanon.attacks.needs import Links
 from sparkanon.engine.audit import audit
 from sparkanon.engine.audit.run import Audit, FailedAuditError
 from sparkanon.engine.fit.facts import gather, with_key
@@ -232,11 +233,12 @@ def run(
     compared, told = compare(facts.quasi, (), original, released)
     sides = joined(compared, told, original, released, "id", suppression=False)
     assert sides.pair is not None
-    found = linking.linkage(sides, sides.pair, facts.statistics, space, block_rows=block_rows)
-    values = {m.measure: m.value for m in found.measures}
-    assert not found.left_out
-    told = (values[FORTH] or 0.0, values[BACK] or 0.0)
-    return told, facts.statistics, taken_for_values(sides, space.fit(facts.statistics))
+    links = linking.linkage(sides, sides.pair, facts.statistics, space, block_rows=block_rows)
+    assert isinstance(links, Links)
+    assert links.to_original is not None
+    assert links.to_released is not None
+    found = (links.to_original.value or 0.0, links.to_released.value or 0.0)
+    return found, facts.statistics, taken_for_values(sides, space.fit(facts.statistics))
 
 
 def taken_for_values(sides: Sides, space: FittedSpace) -> Any:

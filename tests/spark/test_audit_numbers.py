@@ -18,6 +18,9 @@ from pycanon import anonymity
 from pyspark.sql import DataFrame, SparkSession
 
 import sparkanon
+from sparkanon.attacks.nearest import NearestRecord
+from sparkanon.attacks.needs import Linked
+from sparkanon.catalogue import CATALOGUE
 from sparkanon.engine.audit import Audit, audit
 from sparkanon.engine.audit.run import FailedAuditError
 from sparkanon.engine.count import sensitive
@@ -30,8 +33,12 @@ from sparkanon.engine.pairs.sides import compare, joined
 from sparkanon.engine.sql.hidden import HiddenViews
 from sparkanon.engine.table.columns import resolve
 from sparkanon.errors import InputError
-from sparkanon.measures import Measure, distortion, entropy, grids, intervals, loss, moments
-from sparkanon.measures.base import ATTRIBUTES
+from sparkanon.measures import Given, Measure, entropy, grids, loss, moments
+from sparkanon.measures.distortion import EigenDifference, Il1s, IlMetrics, Mse
+from sparkanon.measures.intervals import IntervalSd, WithinSd
+from sparkanon.measures.loss import Il, SquaredErrors, Sse, Sst
+from sparkanon.measures.moments import PairedMoments
+from sparkanon.needs import Known
 from sparkanon.numeric.records import Column, Records, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.policy import Policy, Role, make_policy
@@ -42,6 +49,7 @@ from sparkanon.spaces.gower import Gower
 Floats = npt.NDArray[np.float64]
 Found = dict[tuple[str, str | None], Measure]
 
+ATTRIBUTES = [key for key, about in CATALOGUE.items() if about.family == "attribute"]
 ORDERED = ["a", "b", "e"]
 QUASI = [*ORDERED, "word"]
 KEPT_NULLS = {"nulls": "own_category", "k": 2}
@@ -163,10 +171,12 @@ def credit(distance: Floats) -> float:
 
 
 def linked(pair: Pair, space: Space, targets: int | None = None, rows: int = 10**6) -> Found:
-    found = linking.linkage(
+    links = linking.linkage(
         pair.sides, pair.together, pair.statistics, space, targets, block_rows=rows
     )
-    return by_name(found.measures)
+    attack = NearestRecord(targets=targets)
+    known = Known({Linked(targets): links})
+    return by_name(attack.finish(Given(tuple(pair.statistics), k=2), known))
 
 
 def both_ways(found: Found) -> tuple[float, float]:
@@ -358,7 +368,9 @@ def policy_for(folder: Path, **changes: Any) -> dict[str, Any]:
     return KEPT_NULLS | {
         "columns": columns | dict.fromkeys(QUASI, "quasi_identifier"),
         "method": {"space": "gower"},
-        "audit": {"subsets": 2},
+        "audit": {
+            "measures": [{"name": name, "subsets": 2} for name in ("uniqueness", "separation")]
+        },
         "runs": str(folder / "runs"),
     } | changes  # fmt: skip
 
@@ -455,9 +467,17 @@ def test_loss_is_that_of_one_block(tables: Tables, measured: Found) -> None:
     x, z = (one[QUASI] for one in tables)
     known = numpy_statistics(x)
     original, released = block(x, z), block(z, x)
-    expected = loss.finish(loss.merge([loss.local(original, released, known)]), known)
-    expected += distortion.finish(moments.local(original, released, known), known)
-    expected += intervals.finish_sd(intervals.local_sd(original, released, known), known)
+    given, none = Given(tuple(known), k=2), Known()
+    within = WithinSd(IntervalSd().width)
+    answers = Known(
+        {
+            SquaredErrors(): loss.merge([loss.local(original, released, known)]),
+            PairedMoments(): moments.local(original, released, known),
+            within: within.count(original, released, given, none),
+        }
+    )
+    specs = (Il(), Sse(), Sst(), Il1s(), Mse(), IlMetrics(), IntervalSd(), EigenDifference())
+    expected = [one for spec in specs for one in spec.finish(given, answers)]
     for one in expected:
         found = measured[one.measure, one.column]
         assert found.value == pytest.approx(one.value, rel=1e-9), (one.measure, one.column)
@@ -545,7 +565,10 @@ def test_entropies_of_rich_columns_are_those_of_one_block(
         counts = np.bincount(codes[-1][0], minlength=grid.bins)
         bins.append(entropy.ColumnBins(name, grids.coarse_ordered(counts)))
     before, after = (entropy.local([c[side] for c in codes], bins) for side in (0, 1))
-    for one in entropy.finish(before, after, bins):
+    answers = Known({entropy.Bins(): (before, after, tuple(bins))})
+    given = Given((), k=2)
+    both = (entropy.Entropy(), entropy.MiLoss())
+    for one in [one for spec in both for one in spec.finish(given, answers)]:
         assert found[one.measure, one.column].value == pytest.approx(one.value, abs=1e-12)
 
 
@@ -574,7 +597,7 @@ def test_an_audit_does_not_depend_on_the_layout(
     for at, one in by_name(done.measures).items():
         assert found[at].value == pytest.approx(one.value, rel=1e-9, abs=1e-9), at
     assert len(found) == len(done.measures)
-    deciles = [audit.report["outlyingness"] for audit in (done, again)]
+    deciles = [audit.report.parts["outlyingness"] for audit in (done, again)]
     for once, twice in zip(*deciles, strict=True):
         assert twice == pytest.approx(once)
 

@@ -6,41 +6,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sparkanon.engine.audit.attributes import attribute_measures
-from sparkanon.engine.audit.classes import class_measures, class_sizes, subset_measures
-from sparkanon.engine.audit.losses import PAIRED, losses
-from sparkanon.engine.linkage.linkage import linkage
-from sparkanon.engine.linkage.tuples import with_tuples
+from sparkanon.catalogue import CATALOGUE, Taker, gives, measure_of, takers_of
+from sparkanon.engine.audit.answers import Source, answered, no_order, unanswerable
 from sparkanon.engine.pairs.pairs import Sides
 from sparkanon.engine.runs.steps import Steps
-from sparkanon.measures import CATALOGUE, STANDARD, Measure
-from sparkanon.measures.anonymity import ClassSizes
-from sparkanon.measures.base import (
-    ATTRIBUTES,
-    CLASSES,
-    DISTORTION,
-    ENTROPY,
-    INTERVALS,
-    LINKAGE,
-    LOSS,
-    SCORED,
-    SUBSETS,
-    with_needed,
-)
-from sparkanon.measures.score import il_dr_score
-from sparkanon.numeric.records import Scale
+from sparkanon.measures import MEASURES, Given, Measure
+from sparkanon.measures.anonymity import Sizes
+from sparkanon.measures.base import Taken
+from sparkanon.measures.loss import SquaredErrors
+from sparkanon.needs import Known, Need, Unanswerable
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.policy import Policy
-from sparkanon.policy.model import AuditPolicy
 from sparkanon.releases.generalize import words_over
+from sparkanon.report.sections import SECTIONS
 from sparkanon.spaces import Space
 from sparkanon.spaces.euclidean import Euclidean
 from sparkanon.spaces.gower import Gower
 
-_UNTOLD = "it is not defined here: the columns it needs are constant, or there are too few of them"
-_NO_PAIRING = (
-    "nobody knows which released row was which record: give a key, or let anonymize keep the "
-    "pairing (private: {path: ...})"
+_UNDEFINED = "it is not defined here: the columns it needs are constant, or there are too few"
+# Answered while a release is made and verified.
+FREE: frozenset[Need[Any]] = frozenset({Sizes(), SquaredErrors()})
+# So these cost nothing more, and are taken with every release.
+STANDARD = frozenset(
+    about.key
+    for kind in MEASURES
+    for about in gives(kind)
+    if set(kind().needs(Given((), k=2))) <= FREE
 )
 
 
@@ -51,88 +42,115 @@ class Measured:
     measures: tuple[Measure, ...]
     parts: Mapping[str, Any] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
-    sizes: ClassSizes | None = None
+    known: Known = field(default_factory=Known)
 
 
 def asked_by_anonymize(policy: Policy) -> frozenset[str]:
-    """Those that the policy takes and those that its gates name."""
-    taken = policy.audit.take
-    named = frozenset(gate.partition("_")[2] for gate in policy.gates)
-    if taken == "all":
-        return frozenset(CATALOGUE)
-    return with_needed(STANDARD | named | frozenset(taken if isinstance(taken, list) else ()))
+    """Those that cost nothing, those that the policy lists, and those that its gates name."""
+    gated = {measure_of(gate)[1] for gate in policy.gates}
+    return STANDARD | policy.audit.named | gated
 
 
 def asked_by_audit(policy: Policy) -> frozenset[str]:
     """All of them, unless the policy lists some."""
-    taken = policy.audit.take
-    if not isinstance(taken, list):
+    if not isinstance(policy.audit.take, list):
         return frozenset(CATALOGUE)
-    return with_needed(asked_by_anonymize(policy) | frozenset(CLASSES))
+    return asked_by_anonymize(policy) | {"min_class_size", "below_k"}
+
+
+def searches(policy: Policy, given: Given) -> bool:
+    """Whether anonymize has to look at the pair for what it is asked to measure."""
+    asked = takers_of(asked_by_anonymize(policy), policy.audit.chosen)
+    takers = _with_terms(asked, given)
+    return any(need not in FREE for taker in takers for need in _needs(taker, given))
 
 
 def measure(
-    sides: Sides,
-    statistics: tuple[ColumnStatistics, ...],
-    wanted: frozenset[str],
-    policy: Policy,
-    steps: Steps,
+    sides: Sides, given: Given, known: Known, wanted: frozenset[str], policy: Policy, steps: Steps
 ) -> Measured:
-    """Take the measures of `wanted`, a pass for each family of them."""
-    how, found, parts = policy.audit, list[Measure](), dict[str, Any]()
-    left_out = _impossible(sides, wanted)
-    todo = wanted - set(left_out)
-    sizes = None
-    if todo & set(CLASSES):
-        with steps.step("classes"):
-            sizes = class_sizes(sides, policy.k)
-            found += class_measures(sizes)
-    if todo & {*LOSS, *DISTORTION, *ENTROPY, *INTERVALS}:
-        with steps.step("loss"):
-            lost = losses(sides, statistics, todo, how.interval, policy.k)
-            found += lost.measures
-            parts |= lost.parts
-    if todo & set(SUBSETS):
-        with steps.step("subsets"):
-            found += subset_measures(sides, how.subsets)
-    if todo & set(ATTRIBUTES):
-        with steps.step("attributes"):
-            found += attribute_measures(sides, how.recursive_c)
-    if todo & set(LINKAGE) and sides.pair is not None:
-        with steps.step("linkage"):
-            space = _space(policy, statistics)
-            words = words_over(policy.method.release)
-            linked = linkage(sides, sides.pair, statistics, space, how.targets, words=words)
-            found += with_tuples(linked.measures, sides, sides.pair)
-            found.append(Measure("linkage_baseline", 1.0 / statistics[0].n))
-            if linked.measures and not sides.blocks:  # about whole rows, and tuples link more
-                parts["outlyingness"] = linked.outlyingness
-            left_out |= {name: why for name, why in linked.left_out.items() if name in todo}
-    if "il_dr_score" in todo:
-        found += _score(found, how, left_out)
-    told = {m.measure for m in found if m.value is not None}
-    for name in todo - told - {"k"}:
-        left_out.setdefault(name, _UNTOLD)
-    kept = tuple(m for m in found if m.measure in wanted)
-    return Measured(kept, parts, left_out, sizes)
+    """Take the measures of `wanted`: all of their needs are answered together."""
+    asked = takers_of((name for name in CATALOGUE if name in wanted), policy.audit.chosen)
+    takers = _with_terms(asked, given)
+    left_out: dict[str, str] = {}
+    able = [taker for taker in takers if not _left_out(taker, sides, given, left_out)]
+    needs = [need for taker in able for need in _needs(taker, given)]
+    open_ = [need for need in needs if need not in known]
+    sections = {one: one.needs(given, needs, open_) for one in (kind() for kind in SECTIONS)}
+    shown = [need for asked in sections.values() for need in asked]
+    words = words_over(policy.method.release)
+    source = Source(sides, given, _space(policy, given.statistics), words)
+    known = answered(source, [*needs, *shown], known, steps)
+    found: list[Measure] = []
+    for taker in able:
+        found += _finished(taker, given, known, found, left_out)
+    defined = {one.measure for one in found if one.value is not None}
+    for name in {about.key for taker in able for about in gives(taker)} - defined:
+        left_out.setdefault(name, _UNDEFINED)
+    parts = {
+        section.key: section.collect(given, known.only(asked))
+        for section, asked in sections.items()
+        if asked and not any(isinstance(known[need], Unanswerable) for need in asked)
+    }
+    return Measured(
+        tuple(one for one in found if one.measure in wanted),
+        {key: part for key, part in parts.items() if part},
+        {name: why for name, why in left_out.items() if name in wanted},
+        known,
+    )
 
 
-def _impossible(sides: Sides, wanted: frozenset[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    if sides.pair is None:
-        unpaired = (PAIRED | set(LINKAGE) | {"il_dr_score"}) & wanted
-        found |= dict.fromkeys(unpaired, _NO_PAIRING)
-    if not sides.sensitive:
-        reason = "no sensitive column is in the release"
-        found |= dict.fromkeys(set(ATTRIBUTES) & wanted, reason)
-    elif sides.group is not None:
-        reason = "this release has groups, not classes, and does not tell them"
-        found |= dict.fromkeys(set(ATTRIBUTES) & wanted, reason)
-    if all(c.scale is Scale.NOMINAL for c in sides.compared):
-        reason = "it needs a numeric or ordinal quasi-identifier"
-        needed = {*DISTORTION, *INTERVALS, "il_dr_score"} & wanted
-        found |= dict.fromkeys(needed, reason)
-    return found
+def _needs(taker: Taker, given: Given) -> list[Need[Any]]:
+    return [need for need in taker.needs(given) if not isinstance(need, Taken)]
+
+
+def _terms(taker: Taker, given: Given) -> list[str]:
+    """Other measures that one is made of."""
+    return [need.measure for need in taker.needs(given) if isinstance(need, Taken)]
+
+
+def _with_terms(takers: Sequence[Taker], given: Given) -> list[Taker]:
+    """Also those of which others are made, and those before them."""
+    own = {taker.key: taker for taker in takers}
+    for taker in takers:
+        for term in takers_of(_terms(taker, given)):
+            own.setdefault(term.key, term)
+    return sorted(own.values(), key=lambda taker: len(_terms(taker, given)))
+
+
+def _left_out(taker: Taker, sides: Sides, given: Given, left_out: dict[str, str]) -> bool:
+    reasons = [no_order(sides)] if taker.ordered else []
+    refused = (unanswerable(need, sides) for need in taker.needs(given))
+    reasons += [one.reason for one in refused if one is not None]
+    reasons += [f"it is made of {name}" for name in _terms(taker, given) if name in left_out]
+    why = next((reason for reason in reasons if reason is not None), None)
+    if why is not None:
+        left_out |= {about.key: why for about in gives(taker)}
+    return why is not None
+
+
+def _finished(
+    taker: Taker,
+    given: Given,
+    known: Known,
+    before: Sequence[Measure],
+    left_out: dict[str, str],
+) -> list[Measure]:
+    """The measures of one taker, or the reason why there are none."""
+    terms: dict[Need[Any], Any] = {
+        Taken(name): tuple(one for one in before if one.measure == name)
+        for name in _terms(taker, given)
+    }
+    answers = [known[need] for need in _needs(taker, given)]
+    reasons = [one.reason for one in answers if isinstance(one, Unanswerable)]
+    reasons += [
+        f"it is made of {name}"
+        for name in _terms(taker, given)
+        if not terms[Taken(name)] or terms[Taken(name)][0].value is None
+    ]
+    if reasons:
+        left_out |= {about.key: reasons[0] for about in gives(taker)}
+        return []
+    return taker.finish(given, known.with_answers(terms))
 
 
 def _space(policy: Policy, statistics: Sequence[ColumnStatistics]) -> Space:
@@ -140,20 +158,3 @@ def _space(policy: Policy, statistics: Sequence[ColumnStatistics]) -> Space:
     own = policy.method.space
     own = own if own.guide() is None else Euclidean()
     return own if all(s.scale in own.scales for s in statistics) else Gower()
-
-
-def _score(found: Sequence[Measure], how: AuditPolicy, left_out: dict[str, str]) -> list[Measure]:
-    table = {m.measure: m for m in found if m.column is None}
-    values = {name: m.value for name, m in table.items()}
-    missing = [name for name in SCORED if values.get(name) is None]
-    if missing:
-        left_out["il_dr_score"] = f"it is made of {', '.join(missing)}"
-        return []
-    il_metrics, il1s, linked, interval = (float(values[name] or 0.0) for name in SCORED)
-
-    def score(linkage: float) -> float | None:
-        return il_dr_score(il_metrics, il1s, linkage, interval, how.weights).value
-
-    ends = table[SCORED[2]].low, table[SCORED[2]].high
-    low, high = (None if end is None else score(end) for end in ends)
-    return [Measure("il_dr_score", score(linked), None, low, high)]

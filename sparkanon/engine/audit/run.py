@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from sparkanon.catalogue import CATALOGUE
 from sparkanon.engine.audit.contents import GATE, Contents, Pair, contents
 from sparkanon.engine.audit.measure import Measured, asked_by_audit, measure
 from sparkanon.engine.fit.facts import Facts, as_told, gather, usable, with_key
@@ -20,7 +20,7 @@ from sparkanon.engine.pairs.pairs import Sides, own_release, renamed
 from sparkanon.engine.pairs.sides import apart, compare, fewer_rows, joined
 from sparkanon.engine.runs.gates import Gate, check_gates
 from sparkanon.engine.runs.ids import new_run_id
-from sparkanon.engine.runs.manifest import report_of
+from sparkanon.engine.runs.manifest import versions_of
 from sparkanon.engine.runs.measures_table import append
 from sparkanon.engine.runs.steps import Steps, Watcher
 from sparkanon.engine.session.session import session_of
@@ -29,9 +29,11 @@ from sparkanon.engine.stores.folders import check_writable_folder, without_schem
 from sparkanon.engine.table import tables
 from sparkanon.engine.table.columns import Columns, plain, resolve
 from sparkanon.errors import GateError, InputError, Problem, SparkanonError
-from sparkanon.measures import Measure
-from sparkanon.measures.base import ATTRIBUTES, CLASSES
+from sparkanon.measures import Given, Measure
+from sparkanon.measures.anonymity import Sizes
+from sparkanon.needs import Known
 from sparkanon.policy import NullPolicy, Policy, Role, check_policy, make_policy
+from sparkanon.report.run import RunReport
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Audit:
     measures: tuple[Measure, ...]
     gates: tuple[Gate, ...]
     left_out: Mapping[str, str]
-    report: dict[str, Any]  # what `sparkanon report` draws
+    report: RunReport  # what `sparkanon report` draws
     columns: Contents  # what is in the release and should perhaps not be
     folder: Path | None = None
 
@@ -127,7 +129,9 @@ def _audit(
     if own and sides.group is None:
         left_out |= _not_told(policy, paired=sides.pair is not None)
     statistics = tuple(s for s in facts.statistics if s.name in {c.name for c in sides.compared})
-    found = measure(sides, statistics, asked_by_audit(policy) - set(left_out), policy, steps)
+    given = Given(statistics, policy.k, sides.pair is not None, sides.suppressed / statistics[0].n)
+    wanted = asked_by_audit(policy) - set(left_out)
+    found = measure(sides, given, Known(), wanted, policy, steps)
     return _told(spark, policy, facts, found, held, left_out, run_id, steps)
 
 
@@ -161,7 +165,8 @@ def _not_told(policy: Policy, paired: bool) -> dict[str, str]:
         what = "middles of ranges" if release.texts else "weighted centres"
         return {"il": f"{what} are not means of their groups: keep the pairing (private)"}
     reason = "a release that draws from groups does not tell them: keep the pairing (private)"
-    return dict.fromkeys((*CLASSES, *ATTRIBUTES, "il"), reason)
+    by_class = [about.key for about in CATALOGUE.values() if about.family == "attribute"]
+    return dict.fromkeys(("min_class_size", "below_k", *by_class, "il"), reason)
 
 
 def _drops(policy: Policy) -> bool:
@@ -224,24 +229,26 @@ def _told(
     gates = (*check_gates(policy, found.measures), held.gate)
     status = "ok" if all(gate.passed for gate in gates) else "refused"
     left_out = left_out | dict(found.left_out)
-    report = report_of(
+    rows_out = found.known[Sizes()].records if Sizes() in found.known else facts.rows
+    report = RunReport(
         command="audit",
         run_id=run_id,
         status=status,
-        policy=policy,
+        policy=policy.to_dict(),
+        policy_hash=policy.digest(),
+        k=policy.k,
         rows_in=facts.rows_in,
-        rows_out=found.sizes.records if found.sizes is not None else facts.rows,
-        sizes=found.sizes,
-        measures=found.measures,
-        gates=gates,
+        rows_out=rows_out,
+        measures=[one.to_dict() for one in found.measures],
+        gates=[asdict(gate) for gate in gates],
         left_out=left_out,
         parts={**found.parts, "columns": held.to_dict()},
         seconds=steps.seconds,
-        spark_version=spark.version,
+        versions=versions_of(spark.version),
     )
     folder = Path(without_scheme(policy.runs, "runs")) / run_id
     try:
-        write_atomically(folder / "report.json", json.dumps(report, indent=1, allow_nan=False))
+        write_atomically(folder / "report.json", report.to_json())
     except OSError as error:
         raise SparkanonError(f"cannot write the report {folder}: {error.strerror}") from None
     if policy.audit.table is not None:

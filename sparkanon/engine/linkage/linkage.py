@@ -16,9 +16,9 @@ attacker is free to take a null for a value of its own and a range for its middl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from sparkanon.attacks.needs import Links, Share
 from sparkanon.blocks import Leaf, Sample, Tree, fit_tree
 from sparkanon.blocks.tree import regions
 from sparkanon.engine.cut.assign import with_blocks
@@ -40,6 +41,7 @@ from sparkanon.engine.linkage.search import (
     Outlyingness,
     Search,
 )
+from sparkanon.engine.linkage.tuples import shares_of_tuples
 from sparkanon.engine.linkage.withheld import Withheld, Words, look
 from sparkanon.engine.pairs.pairs import Compared, Sides
 from sparkanon.engine.pairs.sampling import sample
@@ -47,24 +49,14 @@ from sparkanon.engine.pairs.tallies import sides_of
 from sparkanon.engine.session.session import batches_by_rows, many_classes
 from sparkanon.engine.session.warm import warm_boxes, warm_linkage
 from sparkanon.engine.sql.names import KEY
-from sparkanon.measures import Measure
 from sparkanon.measures.wilson import effective_draws, wilson
+from sparkanon.needs import Unanswerable
 from sparkanon.numeric.records import Column, Floats, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.spaces import FittedSpace, Space
 
 BLOCK_ROWS = 200_000  # larger ones than for masking: fewer balls reach another block
 _NO_CLASS = "xxhash64('unpublished')"
-_NAMES = {RELEASED: "linkage_masked_to_original", ORIGINAL: "linkage_original_to_masked"}
-
-
-@dataclass(frozen=True)
-class Linkage:
-    """Share of records linked, in both directions, and by how far out a record lies."""
-
-    measures: list[Measure]
-    outlyingness: list[dict[str, Any]]
-    left_out: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -86,7 +78,7 @@ def linkage(
     targets: int | None = None,
     block_rows: int = BLOCK_ROWS,
     words: Words | None = None,
-) -> Linkage:
+) -> Links | Unanswerable:
     """Link the whole pair; `targets` samples the records that are looked for, never the others.
 
     `words` are those of taxonomies, which stand for all values below them.
@@ -94,13 +86,14 @@ def linkage(
     with _read_once(sides, pair) as (read, cells):
         withheld = look(read, cells, words or {})
         if withheld.reason is not None:
-            return Linkage([], [], dict.fromkeys(_NAMES.values(), withheld.reason))
+            return Unanswerable(withheld.reason)
         table = _about(read, statistics, space, targets, block_rows)
         found = [_by_points(read, cells, table, withheld)]
         for as_null in withheld.readings:
             reading = _reading(read.compared, table.space, withheld, as_null, words or {})
             found.append(_by_boxes(read, cells, table, reading))
-    return _worst([_finished(told, table.rows, table.share) for told in found])
+    links = _worst([_finished(sums, table.rows, table.share) for sums in found])
+    return replace(links, tuples=shares_of_tuples(sides, pair))
 
 
 @contextmanager
@@ -207,25 +200,25 @@ def _reading(
     return Reading(compared, rulers, withheld.original_nulls, as_null, words)
 
 
-def _worst(found: Sequence[Linkage]) -> Linkage:
+def _worst(found: Sequence[Links]) -> Links:
     """In each direction the most that any reading links."""
 
-    def most(ends: Iterable[float | None]) -> float | None:
-        return max((end for end in ends if end is not None), default=None)
-
-    def linked_back(one: Linkage) -> float:
-        return sum(m.value or 0.0 for m in one.measures if m.measure == _NAMES[ORIGINAL])
-
-    measures = [
-        replace(
-            each[0],
-            value=most(m.value for m in each),
-            low=most(m.low for m in each),
-            high=most(m.high for m in each),
+    def most(shares: Sequence[Share | None]) -> Share:
+        known = [share for share in shares if share is not None]
+        ends = (
+            [end for end in (getattr(share, name) for share in known) if end is not None]
+            for name in ("value", "low", "high")
         )
-        for each in zip(*(one.measures for one in found), strict=True)
-    ]
-    return Linkage(measures, max(found, key=linked_back).outlyingness)
+        return Share(*(max(values, default=None) for values in ends))
+
+    def linked_back(one: Links) -> float:
+        return (one.to_released and one.to_released.value) or 0.0
+
+    return Links(
+        most([one.to_original for one in found]),
+        most([one.to_released for one in found]),
+        by_decile=max(found, key=linked_back).by_decile,
+    )
 
 
 def _placed(table: DataFrame, tree: Tree, compared: Sequence[Compared]) -> DataFrame:
@@ -316,10 +309,10 @@ def _corrections(answers: DataFrame) -> DataFrame:
     return nearest.selectExpr("side", "decile", "0L as weight", "0d as squares", credit)
 
 
-def _finished(told: list[dict[str, Any]], rows: int, share: float) -> Linkage:
-    measures = []
-    for side, name in _NAMES.items():
-        mine = [row for row in told if row["side"] == side]
+def _finished(sums: list[dict[str, Any]], rows: int, share: float) -> Links:
+    shares = []
+    for side in (RELEASED, ORIGINAL):
+        mine = [row for row in sums if row["side"] == side]
         weight, credit, squares = (
             sum(row[name] for row in mine) for name in ("weight", "credit", "squares")
         )
@@ -327,9 +320,9 @@ def _finished(told: list[dict[str, Any]], rows: int, share: float) -> Linkage:
         draws = effective_draws(weight, squares)
         interval = wilson((value or 0.0) * draws, draws) if share < 1 else None
         ends = (interval.low, interval.high) if interval else (None, None)
-        measures.append(Measure(name, value, None, *ends))
+        shares.append(Share(value, *ends))
     deciles = sorted(
-        (row for row in told if row["side"] == ORIGINAL),
+        (row for row in sums if row["side"] == ORIGINAL),
         key=lambda row: row["decile"],
     )
     parts = [
@@ -341,7 +334,8 @@ def _finished(told: list[dict[str, Any]], rows: int, share: float) -> Linkage:
         }
         for row in deciles
     ]
-    return Linkage(measures, parts)
+    to_original, to_released = shares
+    return Links(to_original, to_released, by_decile=parts)
 
 
 def _tree(

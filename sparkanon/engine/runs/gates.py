@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sparkanon.catalogue import measure_of
 from sparkanon.measures import Measure
 from sparkanon.policy import Policy
 
@@ -42,15 +43,13 @@ class Gate:
 def check_gates(policy: Policy, measures: Sequence[Measure]) -> tuple[Gate, ...]:
     """Every gate of the policy; the promise of k itself always stands first."""
     found = {m.measure: m for m in measures if m.column is None and m.value is not None}
-    if "min_class_size" in found:
-        found["k"] = found["min_class_size"]
     limits = policy.gates | {"min_k": max(policy.k, policy.gates.get("min_k", 0.0))}
     names = ("min_k", *(name for name in limits if name != "min_k"))
     return tuple(_checked(name, limits[name], found) for name in names)
 
 
 def _checked(gate: str, limit: float, found: dict[str, Measure]) -> Gate:
-    side, _, name = gate.partition("_")
+    side, name = measure_of(gate)
     one = found.get(name)
     if one is None:  # a value that is missing cannot be shown to be inside its limit
         return Gate(gate, limit, None, passed=False)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from sparkanon.engine.runs.gates import Gate
 from sparkanon.measures import Measure
 from sparkanon.measures.anonymity import ClassSizes
-from sparkanon.measures.public import public
 from sparkanon.policy import Policy
-from sparkanon.report import REPORT_VERSION
+from sparkanon.public import public
 from sparkanon.rng import Seed
 
 _LIBRARIES = ("sparkanon", "pyspark", "delta-spark", "numpy", "numba", "pyarrow", "pydantic")
@@ -55,59 +53,7 @@ def make_manifest(
         "gates": [asdict(gate) for gate in gates],
         "seconds": seconds,
         "seed_commitment": seed.commitment(run_id),
-        "versions": _versions() | {"spark": spark_version, "python": platform.python_version()},
-    }
-
-
-def report_of(
-    *,
-    command: str,
-    run_id: str,
-    status: str,
-    policy: Policy,
-    rows_in: int,
-    rows_out: int,
-    sizes: ClassSizes | None,
-    measures: Sequence[Measure],
-    gates: Sequence[Gate],
-    left_out: Mapping[str, str],
-    parts: Mapping[str, Any],
-    seconds: dict[str, float],
-    spark_version: str,
-) -> dict[str, Any]:
-    """What `sparkanon report` draws: numbers only, no count below k, no cell."""
-    told = {
-        "report_version": REPORT_VERSION,
-        "command": command,
-        "created": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-        "run_id": run_id,
-        "status": status,
-        "policy": policy.to_dict(),
-        "policy_hash": policy.digest(),
-        "rows_in": rows_in,
-        "rows_out": rows_out,
-        "k": policy.k,
-        "measures": [measure.to_dict() for measure in measures],
-        "gates": [asdict(gate) for gate in gates],
-        "left_out": [{"measure": name, "why": why} for name, why in sorted(left_out.items())],
-        "seconds": seconds,
-        "versions": _versions() | {"spark": spark_version, "python": platform.python_version()},
-        **parts,
-    }
-    return told | ({"class_sizes": sizes.to_dict()} if sizes is not None else {})
-
-
-def report_from(
-    manifest: Mapping[str, Any], parts: Mapping[str, Any], left_out: Mapping[str, str]
-) -> dict[str, Any]:
-    """The same for a run of anonymize, whose manifest has most of it."""
-    return {
-        "report_version": REPORT_VERSION,
-        "command": "anonymize",
-        "created": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-        "left_out": [{"measure": name, "why": why} for name, why in sorted(left_out.items())],
-        **manifest,
-        **parts,
+        "versions": versions_of(spark_version),
     }
 
 
@@ -130,24 +76,18 @@ def for_readers(manifest: Mapping[str, Any], released: Sequence[str]) -> dict[st
         "measures": [
             {"measure": one.measure, "column": one.column, "value": one.value}
             for one in measures
-            if one.value is not None and _goes_out(one)
+            if one.value is not None
         ],
         "gates": [{"gate": gate["gate"], "limit": gate["limit"]} for gate in manifest["gates"]],
     }
 
 
-def _goes_out(one: Measure) -> bool:
-    """Of single columns their information loss alone; sizes of groups that do not show, never."""
-    return one.measure not in ("min_class_size", "below_k") and (
-        one.column is None or one.measure == "il"
-    )
-
-
-def _versions() -> dict[str, str]:
+def versions_of(spark: str) -> dict[str, str]:
+    """Of ourselves, of what we stand on, and of Spark and Python."""
     found = {}
     for name in _LIBRARIES:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return found | {"spark": spark, "python": platform.python_version()}

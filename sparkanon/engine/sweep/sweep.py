@@ -6,12 +6,12 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from sparkanon.catalogue import CATALOGUE, about
 from sparkanon.engine import pipeline
 from sparkanon.engine.audit.measure import asked_by_anonymize
 from sparkanon.engine.runs.ids import new_run_id
@@ -22,15 +22,14 @@ from sparkanon.engine.sweep.kept import Kept
 from sparkanon.engine.sweep.outcomes import ONE_IN_CLASS, Outcome, Sweep, chart, result_table
 from sparkanon.engine.table import tables
 from sparkanon.errors import InputError, Problem, SparkanonError
-from sparkanon.measures import CATALOGUE, Measure
-from sparkanon.measures.public import public
+from sparkanon.measures import Measure
 from sparkanon.policy import Policy
 from sparkanon.policy.grid import Cell
+from sparkanon.public import public
 from sparkanon.registry import unknown
-from sparkanon.report import REPORT_VERSION
+from sparkanon.report.run import RunReport
 
 _LIMIT = "the limit is not kept"
-_BETTER_WHEN_HIGHER = ("k", "min_class_size", "l_distinct", "l_entropy", "l_recursive", "entropy")
 
 
 def sweep(
@@ -81,28 +80,24 @@ def sweep(
                 steps.note(_spoken(outcomes[i], result))
                 _write(result, folder)
     write_atomically(folder / "sweep.svg", chart(result))
-    report = json.dumps(_report(result, policy, steps), indent=1, allow_nan=False)
-    write_atomically(folder / "report.json", report + "\n")
+    write_atomically(folder / "report.json", _report(result, policy, steps).to_json())
     return result
 
 
-def _report(result: Sweep, policy: Policy, steps: Steps) -> dict[str, Any]:
-    """What `sparkanon report` draws of a sweep."""
-    told = result.to_dict()
-    for cell, outcome in zip(told["cells"], result.outcomes, strict=True):
+def _report(result: Sweep, policy: Policy, steps: Steps) -> RunReport:
+    content = result.to_dict()
+    for cell, outcome in zip(content["cells"], result.outcomes, strict=True):
         cell["measures"][result.y] = outcome.value(result.y)
-    return {
-        "report_version": REPORT_VERSION,
-        "command": "sweep",
-        "created": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-        "run_id": result.run_id,
-        "status": result.status,
-        "policy": policy.to_dict(),
-        "k": policy.k,
-        "measures": [],
-        "sweep": {name: told[name] for name in ("x", "y", "cells")},
-        "seconds": steps.seconds,
-    }
+    return RunReport(
+        command="sweep",
+        run_id=result.run_id,
+        status=result.status,
+        policy=policy.to_dict(),
+        policy_hash=policy.digest(),
+        k=policy.k,
+        parts={"sweep": {name: content[name] for name in ("x", "y", "cells")}},
+        seconds=steps.seconds,
+    )
 
 
 def asking_for(policy: Policy, *names: str | None) -> Policy:
@@ -120,7 +115,8 @@ def check_axes(x: str, y: str | None) -> None:
     known = (*CATALOGUE, ONE_IN_CLASS)
     problems = []
     for option, name in (("--x", x), ("--y", y)):
-        if name in _BETTER_WHEN_HIGHER:
+        described = None if name is None else about(name)
+        if described is not None and described.better == "higher":
             text = f"lower must be better, and {name} is not; {ONE_IN_CLASS} is"
             problems.append(Problem(option, text))
         elif name is not None and name not in known:

@@ -11,10 +11,10 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, DataFrameReader, DataFrameWriter, SparkSession
 from pyspark.sql import types as T
 
+from sparkanon.catalogue import CATALOGUE, measure_of
 from sparkanon.engine.sql.names import RESERVED, quoted
 from sparkanon.engine.sql.rows import row_hash
 from sparkanon.errors import InputError, Problem, SparkanonError
-from sparkanon.measures.base import ATTRIBUTES
 from sparkanon.policy import ColumnType, Policy, Role
 from sparkanon.policy.checks import name_problems
 from sparkanon.policy.model import Sink, Source
@@ -215,7 +215,8 @@ def _counted(policy: Policy) -> frozenset[str]:
     rules = (policy.constraints.l_diversity, policy.constraints.t_closeness)
     names = {name for rule in rules if rule is not None for name in policy.constrained(rule)}
     names |= {*policy.with_role(Role.WEIGHT), policy.method.space.guide() or ""}
-    if any(gate.partition("_")[2] in ATTRIBUTES for gate in policy.gates):
+    gated = (CATALOGUE[measure_of(gate)[1]] for gate in policy.gates)
+    if any(about.family == "attribute" for about in gated):
         names |= {*policy.with_role(Role.SENSITIVE)}
     return frozenset(names)
 

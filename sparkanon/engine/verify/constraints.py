@@ -10,10 +10,12 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from sparkanon.catalogue import CATALOGUE
 from sparkanon.engine.count.sensitive import Sensitive, diversity_of, sensitive
 from sparkanon.engine.sql.names import RULED, quoted
 from sparkanon.errors import InputError, Problem, VerificationError
 from sparkanon.measures import Measure, diversity
+from sparkanon.measures.attributes import worst
 from sparkanon.numeric import guard as kernel
 from sparkanon.policy import Policy
 
@@ -117,4 +119,8 @@ def check(staged: DataFrame, made: Constraints, classes: Sequence[str]) -> list[
             problems.append(Problem("constraints", text))
     if problems:
         raise VerificationError(problems)
-    return found + diversity.worst(found)
+    kinds = dict.fromkeys(one.measure for one in found)
+    tables = (
+        worst(CATALOGUE[kind], [one for one in found if one.measure == kind]) for kind in kinds
+    )
+    return [*found, *(one for table in tables for one in table)]

@@ -7,8 +7,17 @@ import time
 
 import numpy as np
 import pytest
+from toys import taken
 
-from sparkanon.measures.diversity import Diversity, finish, local, merge
+from sparkanon.measures.attributes import (
+    USUAL_C,
+    Homogeneous,
+    LDistinct,
+    LEntropy,
+    LRecursive,
+    TCloseness,
+)
+from sparkanon.measures.diversity import Diversities, Diversity, local, merge
 
 
 def tally(
@@ -144,14 +153,21 @@ def test_sets_of_classes_add_up_to_the_whole(ordered: bool) -> None:
 
 
 def test_named_results() -> None:
-    found = {m.measure: (m.value, m.column) for m in finish(tally([[0, 1], [1, 1]]), "illness")}
-    assert found == {
-        "l_distinct": (1.0, "illness"),
-        "l_entropy": (1.0, "illness"),
-        "l_recursive": (1.0, "illness"),
-        "t_closeness": (0.25, "illness"),
-        "homogeneous": (0.5, "illness"),
+    specs = (LDistinct(), LEntropy(), LRecursive(), TCloseness(), Homogeneous())
+    columns = {"illness": tally([[0, 1], [1, 1]]), "debt": tally([[0, 1], [0, 1]])}
+    measures = taken(specs, {Diversities(USUAL_C): columns}, [])
+    found = {(m.measure, m.column): m.value for m in measures}
+    by_hand = {
+        "l_distinct": (1.0, 2.0, 1.0),
+        "l_entropy": (1.0, 2.0, 1.0),
+        "l_recursive": (1.0, 2.0, 1.0),
+        "t_closeness": (0.25, 0.0, 0.25),
+        "homogeneous": (0.5, 0.0, 0.5),
     }
+    for name, (illness, debt, worst) in by_hand.items():
+        assert found[name, "illness"] == illness
+        assert found[name, "debt"] == debt
+        assert found[name, None] == worst, "the table has the value of its worst column"
 
 
 @pytest.mark.parametrize("ordered", [False, True])

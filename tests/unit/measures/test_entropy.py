@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toys import merged, values
+from toys import merged, taken, values
 
-from sparkanon.measures import entropy
-from sparkanon.measures.entropy import ColumnBins
+from sparkanon.measures import Measure, entropy
+from sparkanon.measures.entropy import BinCounts, Bins, ColumnBins, Entropy, MiLoss
 from sparkanon.measures.grids import (
     CategoryGrid,
     Grid,
@@ -30,6 +30,10 @@ def codes(*cells: list[int]) -> list[np.ndarray]:
     return [np.array(column, dtype=np.int32) for column in cells]
 
 
+def finish(x: BinCounts, z: BinCounts, bins: list[ColumnBins]) -> list[Measure]:
+    return taken((Entropy(), MiLoss()), {Bins(): (x, z, tuple(bins))}, [])
+
+
 def brute_information(a: np.ndarray, b: np.ndarray) -> float:
     """PKA (3), H(A) - H(A|B), from the definition of conditional entropy."""
 
@@ -43,7 +47,7 @@ def brute_information(a: np.ndarray, b: np.ndarray) -> float:
 def test_entropy_by_hand() -> None:
     # 1/2, 1/4, 1/4 -> 1/2 * 1 + 2 * 1/4 * 2 = 1.5 bits; a constant column 0; the table 1.5
     released = entropy.local(codes([0, 0, 1, 2], [1, 1, 1, 1]), columns(3, 2))
-    found = entropy.finish(released, released, columns(3, 2))
+    found = finish(released, released, columns(3, 2))
     assert values(found)["entropy"] == 1.5
     assert values(found, "a")["entropy"] == 1.5
     assert str(values(found, "b")["entropy"]) == "0.0"
@@ -58,11 +62,11 @@ def test_mutual_information_by_hand() -> None:
     original, released = (entropy.local(codes(a, b, c), bins) for b in (a, broken))
     matrix = entropy.mutual_information(original, bins)
     np.testing.assert_allclose(matrix, [[0, 1, 0], [1, 0, 0], [0, 0, 0]], atol=1e-12)
-    found = entropy.finish(original, released, bins)
+    found = finish(original, released, bins)
     assert values(found)["mi_loss"] == pytest.approx(1 / 3)
     assert values(found, "a")["mi_loss"] == pytest.approx(1 / 2)
     assert values(found, "c")["mi_loss"] == pytest.approx(0.0)
-    gained = entropy.finish(released, original, bins)
+    gained = finish(released, original, bins)
     assert values(gained)["mi_loss"] == pytest.approx(-1 / 3)
 
 
@@ -105,11 +109,11 @@ def test_pairs_are_counted_in_coarse_bins() -> None:
 
 def test_one_column_no_column_no_row() -> None:
     alone = entropy.local(codes([0, 1]), columns(2))
-    assert values(entropy.finish(alone, alone, columns(2))) == {"entropy": 1.0, "mi_loss": 0.0}
+    assert values(finish(alone, alone, columns(2))) == {"entropy": 1.0, "mi_loss": 0.0}
     none = entropy.local([], [])
-    assert entropy.finish(none + none, none, []) == []
+    assert finish(none + none, none, []) == []
     empty = entropy.local(codes([], []), columns(2, 3))
-    assert set(values(entropy.finish(empty, empty, columns(2, 3))).values()) == {0.0}
+    assert set(values(finish(empty, empty, columns(2, 3))).values()) == {0.0}
 
 
 def test_a_code_without_a_bin_is_refused() -> None:

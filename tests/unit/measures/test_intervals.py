@@ -8,13 +8,29 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toys import merged, rows, statistics, table, values
+from toys import merged, rows, statistics, table, taken, values
 
-from sparkanon.measures import intervals, ranks
+from sparkanon.measures import Measure, intervals, ranks
+from sparkanon.measures.intervals import (
+    IntervalRank,
+    IntervalSd,
+    WithinCounts,
+    WithinRanks,
+    WithinSd,
+)
 from sparkanon.measures.ranks import RankGrid
 from sparkanon.numeric.records import Records, Scale
+from sparkanon.numeric.statistics import ColumnStatistics
 
 nan = np.nan
+
+
+def finish_sd(counts: WithinCounts, stats: list[ColumnStatistics]) -> list[Measure]:
+    return taken((IntervalSd(),), {WithinSd(IntervalSd().width): counts}, stats)
+
+
+def finish_rank(counts: WithinCounts, stats: list[ColumnStatistics]) -> list[Measure]:
+    return taken((IntervalRank(),), {WithinRanks(IntervalRank().width): counts}, stats)
 
 
 def grid(column: np.ndarray, cuts: np.ndarray) -> RankGrid:
@@ -47,7 +63,7 @@ def test_sd_intervals_by_hand() -> None:
     x = table([0, 0, 10, 10], [0, 20, 0, 20])
     z = table([1, 1.5, 10, 9], [3, 20, 2, 20])
     stats = statistics(x)
-    found = intervals.finish_sd(intervals.local_sd(x, z, stats, width=0.2), stats)
+    found = finish_sd(intervals.local_sd(x, z, stats, width=0.2), stats)
     assert values(found) == {"interval_sd": 0.5}
     assert values(found, "a") == {"interval_sd": 0.75}
     assert values(found, "b") == {"interval_sd": 0.75}
@@ -61,20 +77,18 @@ def test_nulls_and_nominal_columns_give_no_false_comfort() -> None:
     x = table([nan, nan, 1, 5], [0, 0, 0, 0], scales=scales)
     z = table([nan, 1, 1, nan], [1, 1, 1, 1], scales=scales)
     stats = statistics(x)
-    found = intervals.finish_sd(intervals.local_sd(x, z, stats), stats)
+    found = finish_sd(intervals.local_sd(x, z, stats), stats)
     assert [(m.column, m.value) for m in found] == [(None, 0.5), ("a", 0.5)]
     cuts = [np.array([1.0, 5.0])]
     grids = ranks.finish(ranks.local(x, stats, cuts), cuts)
-    found = intervals.finish_rank(intervals.local_rank(x, z, stats, grids), stats)
+    found = finish_rank(intervals.local_rank(x, z, stats, grids), stats)
     assert [(m.column, m.value) for m in found] == [(None, 0.5), ("a", 0.5)]
 
 
 def test_a_constant_column_is_within_only_if_unchanged() -> None:
     x, z = table([3, 3, 3, 3]), table([3, 3, 3, 3.01])
     stats = statistics(x)
-    assert values(intervals.finish_sd(intervals.local_sd(x, z, stats), stats)) == {
-        "interval_sd": 0.75
-    }
+    assert values(finish_sd(intervals.local_sd(x, z, stats), stats)) == {"interval_sd": 0.75}
 
 
 def test_rank_intervals_by_hand() -> None:
@@ -85,7 +99,7 @@ def test_rank_intervals_by_hand() -> None:
     exact = grid(x[0].values, x[0].values)
     least, most = exact.distances(x[0].values, z[0].values)
     assert least.tolist() == most.tolist() == [1.0, 2.0, 0.5, 0.5]
-    found = intervals.finish_rank(intervals.local_rank(x, z, stats, [exact], 0.25), stats)
+    found = finish_rank(intervals.local_rank(x, z, stats, [exact], 0.25), stats)
     assert [(m.column, m.value, m.low, m.high) for m in found] == [
         (None, 0.75, None, None),
         ("a", 0.75, None, None),
@@ -117,7 +131,7 @@ def test_few_cuts_give_bounds_and_the_value_is_the_upper_one() -> None:
     assert most.tolist() == [8.0, 0.0, 9.0]
     x, z = table([2, 4, 1]), table([3, 4, 10])
     stats = statistics(x)
-    share = intervals.finish_rank(intervals.local_rank(x, z, stats, [found], 0.1), stats)[0]
+    share = finish_rank(intervals.local_rank(x, z, stats, [found], 0.1), stats)[0]
     assert (share.low, share.value, share.high) == (1 / 3, 2 / 3, 2 / 3)
 
 
@@ -161,7 +175,7 @@ def test_blocks_add_up_exactly_in_any_order(blocks: int) -> None:
     def by_sd(at: np.ndarray) -> intervals.WithinCounts:
         return intervals.local_sd(rows(x, at), rows(z, at), stats)
 
-    for local, finish in ((by_rank, intervals.finish_rank), (by_sd, intervals.finish_sd)):
+    for local, finish in ((by_rank, finish_rank), (by_sd, finish_sd)):
         tally = merged(lambda at, local=local: local(shuffled[at]), 150, blocks)
         assert finish(tally, stats) == finish(local(np.arange(150)), stats)
 
@@ -182,8 +196,8 @@ def test_against_brute_force() -> None:
                 near = abs(p - q) <= 0.05 * held.std()
                 far = nearest_ranks(held, p, q) <= 0.05 * held.size
             within_sd[row, at], within_rank[row, at] = near, far
-    by_sd = intervals.finish_sd(intervals.local_sd(x, z, stats), stats)
-    by_rank = intervals.finish_rank(intervals.local_rank(x, z, stats, grids), stats)
+    by_sd = finish_sd(intervals.local_sd(x, z, stats), stats)
+    by_rank = finish_rank(intervals.local_rank(x, z, stats, grids), stats)
     for found, within in ((by_sd, within_sd), (by_rank, within_rank)):
         expected = [within.all(axis=1).mean(), *within.mean(axis=0)]
         assert [m.value for m in found] == pytest.approx(expected)
@@ -201,9 +215,9 @@ def test_no_ordered_column_and_no_row() -> None:
     stats = statistics(x)
     assert ranks.finish(ranks.local(x, stats, []), []) == ()
     counts = intervals.local_sd(x, x, stats)
-    assert intervals.finish_sd(counts + counts, stats) == []
+    assert finish_sd(counts + counts, stats) == []
     empty = table([])
     stats = statistics(empty)
     none = grid(np.zeros(0), np.zeros(0))
     counts = intervals.local_rank(empty, empty, stats, [none])
-    assert values(intervals.finish_rank(counts, stats)) == {"interval_rank": 0.0}
+    assert values(finish_rank(counts, stats)) == {"interval_rank": 0.0}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from operator import add
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from sparkanon.measures.base import Measure
+from sparkanon.measures import Given, Measure, MeasureSpec
 from sparkanon.measures.tally import Tally
+from sparkanon.needs import Known, Need
 from sparkanon.numeric.records import Column, Records, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
 
@@ -18,7 +19,7 @@ T = TypeVar("T", bound=Tally)
 
 
 def table(*columns: Sequence[float], scales: Sequence[Scale] = ()) -> Records:
-    """Columns a, b, c, ..., numeric if not told otherwise."""
+    """Columns a, b, c, ..., numeric if nothing else is said."""
     found = []
     for at, cells in enumerate(columns):
         values = np.asarray(cells, dtype=np.float64)
@@ -45,7 +46,7 @@ def rows(records: Records, at: np.ndarray) -> Records:
 
 
 def merged(local: Callable[[np.ndarray], T], n: int, blocks: int) -> T:
-    """The tally of n rows, told by that many blocks; an empty one is among them."""
+    """The tally of n rows, counted in that many blocks; an empty one is among them."""
     ends = np.sort(np.random.default_rng(blocks).integers(0, n + 1, blocks - 1))
     parts = np.split(np.arange(n), ends)
     return reduce(add, [local(part) for part in [*parts, np.arange(0)]])
@@ -54,3 +55,17 @@ def merged(local: Callable[[np.ndarray], T], n: int, blocks: int) -> T:
 def values(measures: Sequence[Measure], column: str | None = None) -> dict[str, float | None]:
     """Measure -> value, of the table or of one column."""
     return {m.measure: m.value for m in measures if m.column == column}
+
+
+def taken(
+    specs: Sequence[MeasureSpec],
+    answers: Mapping[Need[Any], Any],
+    stats: Sequence[ColumnStatistics],
+    *,
+    paired: bool = True,
+) -> list[Measure]:
+    """The measures of some specs whose needs are answered; more than they ask for is an error."""
+    given = Given(tuple(stats), k=2, paired=paired)
+    known = Known(answers)
+    assert {need for spec in specs for need in spec.needs(given)} <= set(answers)
+    return [measure for spec in specs for measure in spec.finish(given, known)]

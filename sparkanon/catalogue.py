@@ -1,0 +1,70 @@
+"""All measures there are, whoever takes them: specs of their own, and what attacks give.
+
+Gates, policies, glossary, docs, reports and sweeps look measures up here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from sparkanon.attacks import ATTACKS, Attack
+from sparkanon.errors import Problem
+from sparkanon.measures import FAMILIES, MEASURES, About, MeasureSpec
+from sparkanon.registry import unknown
+
+Taker = MeasureSpec | Attack  # whoever takes measures
+
+
+def gives(taker: type[Taker] | Taker) -> tuple[About, ...]:
+    """The measures that a spec or an attack takes."""
+    given = getattr(taker, "gives", None)
+    return given if given is not None else (taker.about,)  # type: ignore[union-attr]
+
+
+TAKERS: Mapping[str, type[Taker]] = {item.key: item for item in (*MEASURES, *ATTACKS)}
+_TAKER_OF: Mapping[str, type[Taker]] = {
+    about.key: item for item in TAKERS.values() for about in gives(item)
+}
+CATALOGUE: Mapping[str, About] = {
+    about.key: about
+    for family in FAMILIES
+    for item in TAKERS.values()
+    for about in gives(item)
+    if about.family == family
+}
+ALIASES: Mapping[str, str] = {"k": "min_class_size"}  # what people call it in gates
+GATES: tuple[str, ...] = (
+    *(gate for about in CATALOGUE.values() for gate in about.gates),
+    "min_k",
+)
+
+
+def about(measure: str) -> About | None:
+    """What is known about a measure; None of one that this version does not know."""
+    return CATALOGUE.get(ALIASES.get(measure, measure))
+
+
+def measure_of(gate: str) -> tuple[str, str]:
+    """The side of a gate (min, max) and the measure that it is about."""
+    side, _, name = gate.partition("_")
+    return side, ALIASES.get(name, name)
+
+
+def gate_problem(gate: str) -> Problem | None:
+    """Why no gate can be called so: unknown, or against the direction of its measure."""
+    if gate in GATES:
+        return None
+    side, name = measure_of(gate)
+    known = CATALOGUE.get(name)
+    if known is None or side not in ("min", "max"):
+        return Problem(f"gates.{gate}", unknown("gate", gate, GATES).message)
+    other = known.gates[0]
+    text = f"would pass what is bad: of {name} {known.direction}; say {other}"
+    return Problem(f"gates.{gate}", text)
+
+
+def takers_of(measures: Iterable[str], chosen: Iterable[Taker] = ()) -> tuple[Taker, ...]:
+    """Who has to be asked for these measures; `chosen` are specs with parameters of their own."""
+    own = {taker.key: taker for taker in chosen}
+    kinds = dict.fromkeys(_TAKER_OF[ALIASES.get(name, name)] for name in measures)
+    return tuple(own.get(kind.key) or kind() for kind in kinds)
