@@ -14,6 +14,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from sparkanon import places
+from sparkanon.attacks import ATTACKS
+from sparkanon.catalogue import CATALOGUE
 from sparkanon.cli import terminal
 from sparkanon.cli.auditing import audit, report
 from sparkanon.cli.reproduce import reproduce
@@ -25,9 +27,11 @@ from sparkanon.cli.sweep import sweep
 from sparkanon.cli.terminal import err, out
 from sparkanon.errors import GateError, InputError, Problem, SparkanonError
 from sparkanon.groupings import GROUPINGS
+from sparkanon.measures import MEASURES
 from sparkanon.policy import Policy, load_policy, schema_text
 from sparkanon.registry import Registry
 from sparkanon.releases import RELEASES
+from sparkanon.report.reference import measures_page
 from sparkanon.spaces import SPACES
 
 app = typer.Typer(
@@ -118,19 +122,38 @@ def validate(policy: PolicyPath, changes: Changes = None, as_json: AsJson = Fals
 
 
 @app.command()
-def methods(as_json: AsJson = False) -> None:
+def methods(
+    as_json: AsJson = False,
+    page: Annotated[
+        bool, typer.Option("--page", help="Print docs/measures.md, made from the measures.")
+    ] = False,
+) -> None:
     """What can be chosen on each axis of a policy, with parameters and sources."""
+    if page:
+        typer.echo(measures_page(), nl=False)
+        return
     axes: dict[str, Registry[Any]] = {
         "space": SPACES,
         "grouping": GROUPINGS,
         "release": RELEASES,
+        "measure": MEASURES,
+        "attack": ATTACKS,
     }
     if as_json:
         described: dict[str, Any] = {axis: reg.describe() for axis, reg in axes.items()}
+        for entry in described["measure"]:
+            about = CATALOGUE[entry["key"]]
+            parts = ("family", "unit", "better", "formula", "gates")
+            entry |= {part: getattr(about, part) for part in parts}
         terminal.print_json({"status": "ok", "run_id": None} | described)
         return
     for axis, registry in axes.items():
-        table = Table(title=f"method.{axis}", title_justify="left", box=None, padding=(0, 2, 0, 0))
+        table = Table(
+            title=_WHERE.get(axis, f"method.{axis}"),
+            title_justify="left",
+            box=None,
+            padding=(0, 2, 0, 0),
+        )
         for heading in ("key", "what it does", "parameters", "source"):
             table.add_column(heading, overflow="fold")
         for item in registry.describe():
@@ -147,6 +170,7 @@ def _spoken(name: str, schema: dict[str, Any]) -> str:
     return f"{name}{default}{' (' + ', '.join(limits) + ')' if limits else ''}{told}"
 
 
+_WHERE = {"measure": "gates, audit.take and audit.measures", "attack": "audit.attacks"}
 _LIMITS = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to"}
 
 

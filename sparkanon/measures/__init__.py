@@ -9,6 +9,7 @@ from sparkanon.measures.attributes import (
 )
 from sparkanon.measures.base import FAMILIES, About, Measure, MeasureSpec
 from sparkanon.measures.classes import BelowK, MinClassSize
+from sparkanon.measures.correlation import MeanAbsoluteCorrelation
 from sparkanon.measures.distortion import (
     CorrelationError,
     EigenDifference,
@@ -22,6 +23,7 @@ from sparkanon.measures.intervals import IntervalRank, IntervalSd
 from sparkanon.measures.loss import Il, Sse, Sst
 from sparkanon.measures.needs import Given
 from sparkanon.measures.score import IlDrScore
+from sparkanon.measures.ssb import Ssb
 from sparkanon.measures.subsets import Separation, Uniqueness
 from sparkanon.registry import Registry
 
@@ -42,12 +44,14 @@ MEASURES: Registry[MeasureSpec] = Registry(
         Il,
         Sse,
         Sst,
+        Ssb,
         Il1s,
         Il1sMean,
         IlMetrics,
         Mse,
         EigenDifference,
         CorrelationError,
+        MeanAbsoluteCorrelation,
         Entropy,
         MiLoss,
         IlDrScore,

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toys import merged, rows, statistics, table, taken, values
 
-from sparkanon.measures import moments
+from sparkanon.measures import loss, moments
 from sparkanon.measures.base import Measure
+from sparkanon.measures.correlation import MeanAbsoluteCorrelation
 from sparkanon.measures.distortion import (
     CorrelationError,
     EigenDifference,
@@ -22,6 +23,7 @@ from sparkanon.measures.distortion import (
 )
 from sparkanon.measures.loss import Il
 from sparkanon.measures.moments import EachMoments, Moments, PairedMoments, PairMoments
+from sparkanon.measures.ssb import Ssb
 from sparkanon.numeric.records import Records, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
 
@@ -275,3 +277,26 @@ def test_an_empty_table_and_a_column_of_nulls() -> None:
     assert set(values(measured(table([], []), table([], []))).values()) == {0.0}
     gone = table([nan, nan, nan], [1, 2, 3])
     assert set(values(measured(gone, gone)).values()) == {0.0}
+
+
+def test_between_groups_and_within_make_the_total_by_hand() -> None:
+    # 1, 3 -> 2 and 5, 11 -> 8 around 5: SSB = 2 * 9 + 2 * 9 = 36, of 56 in all; the variance is 14
+    x, z = table([1, 3, 5, 11]), table([2, 2, 8, 8])
+    stats = statistics(x)
+    (found, column) = taken((Ssb(),), {PairedMoments(): moments.local(x, z, stats)}, stats)
+    assert found.value == column.value == pytest.approx(36 / 14)
+    known = {loss.SquaredErrors(): loss.merge([loss.local(x, z, stats)])}
+    sse, sst = (taken((spec,), known, stats)[0].value for spec in (loss.Sse(), loss.Sst()))
+    assert (sse or 0.0) + (found.value or 0.0) == pytest.approx(sst)
+
+
+def test_mean_absolute_correlation_by_hand() -> None:
+    # a = c, and b is independent of both: |r| = 0, 1, 0
+    a, b = [0, 0, 1, 1], [0, 1, 0, 1]
+    x = table(a, b, a)
+    tally = moments.local(x, x, statistics(x))
+    (found,) = taken((MeanAbsoluteCorrelation(),), {PairedMoments(): tally}, statistics(x))
+    assert found.value == pytest.approx(1 / 3)
+    alone = table(a)
+    tally = moments.local(alone, alone, statistics(alone))
+    assert taken((MeanAbsoluteCorrelation(),), {PairedMoments(): tally}, statistics(alone)) == []
