@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 from browser import PROGRAMS, Page, find_chromium, open_page
+from no_skips import NO_BROWSER
 from report_example import QUASI, example_run
 
 from sparkanon.report import render
 
 pytestmark = pytest.mark.skipif(
     find_chromium() is None,
-    reason=f"no browser: none of {', '.join(PROGRAMS)} is installed (apt-get install chromium)",
+    reason=f"{NO_BROWSER}: none of {', '.join(PROGRAMS)} is installed (apt-get install chromium)",
 )
 SECTIONS = (
     "verdict",
