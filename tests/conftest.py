@@ -10,8 +10,9 @@ from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
-from reference_data import data_folder
 from seeds import seed_text
+
+pytest_plugins = ["no_skips"]
 
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 # Short jobs: the JVM's second compiler would take as much time as they do.
@@ -63,11 +64,6 @@ def command(
         return CompletedProcess(arguments, code, told.out, told.err)
 
     return call
-
-
-@pytest.fixture(scope="session", name="data_folder")
-def _data_folder() -> Path:
-    return data_folder()
 
 
 @pytest.fixture

@@ -10,12 +10,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def data_folder() -> Path:
-    """`SPARKANON_DATA`, or `../shared/data`. In CI it has to be there: nothing may skip."""
+def data_file(name: str) -> Path:
+    """In `SPARKANON_DATA` or `../shared/data`; else the test skips (in CI it fails: no_skips)."""
     folder = Path(os.environ.get("SPARKANON_DATA", ROOT.parent / "shared" / "data"))
-    if folder.is_dir():
-        return folder
-    missing = f"no data sets in {folder}; set SPARKANON_DATA to their folder"
-    if os.environ.get("CI") == "true":
-        pytest.fail(missing)
-    pytest.skip(missing)
+    if not folder.is_dir():
+        pytest.skip(f"no data sets in {folder}; set SPARKANON_DATA to their folder")
+    if not (folder / name).is_file():
+        pytest.skip(f"no data set {name} in {folder}")
+    return folder / name

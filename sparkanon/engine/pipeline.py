@@ -13,6 +13,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from sparkanon.atomic import write_atomically
 from sparkanon.engine.audit.measure import Measured, asked_by_anonymize, measure, searches
 from sparkanon.engine.cut.cuttings import cut
 from sparkanon.engine.fit.facts import Facts, gather, with_key
@@ -32,7 +33,6 @@ from sparkanon.engine.stores.folders import (
     Staging,
     check_writable_folder,
     without_scheme,
-    write_atomically,
 )
 from sparkanon.engine.stores.owned import scratch
 from sparkanon.engine.table import tables

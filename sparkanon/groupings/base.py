@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
 
@@ -47,3 +49,15 @@ class Crossing(Grouping, Protocol):
     def go_on(self, points: Points, k: int, labels: Labels) -> Labels:
         """Better groups than those of `labels`, which are whole but were made in other blocks."""
         ...
+
+
+class OneKernel:
+    """What groupings share that are one call of a kernel: no chance, no parameters but k."""
+
+    kernel: ClassVar[Callable[..., Labels]]
+    bounded: ClassVar[bool] = True
+    random: ClassVar[bool] = False
+
+    def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
+        """Label every record with its group; the same records give the same groups."""
+        return type(self).kernel(*arrays(points), k)

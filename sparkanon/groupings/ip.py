@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
-from sparkanon.numeric.arrays import arrays
+from sparkanon.groupings.base import OneKernel
 from sparkanon.numeric.group.ip import ip
-from sparkanon.numeric.points import Points
-from sparkanon.numeric.records import Labels
 from sparkanon.registry import spec
 
 
 @spec
-class Ip:
+class Ip(OneKernel):
     """Groups of k grown around the most important records, those furthest from the centre.
 
     The survey gives only cost and loss of the method of Fouskakis and Kokolakis 2009 (tables 3,
@@ -28,9 +24,4 @@ class Ip:
     title: ClassVar[str] = "importance partitioning, groups of fixed size"
     source: ClassVar[str] = "SURVEY tables 3, 5-7"
     block_rows: ClassVar[int] = 65_536
-    bounded: ClassVar[bool] = True
-    random: ClassVar[bool] = False
-
-    def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
-        """Label every record with its group; the same records give the same groups."""
-        return ip(*arrays(points), k)
+    kernel = ip

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
-import numpy as np
-
-from sparkanon.numeric.arrays import arrays
+from sparkanon.groupings.base import OneKernel
 from sparkanon.numeric.group.md import md
 from sparkanon.numeric.group.mdav import cbfs, mdav
 from sparkanon.numeric.group.mhm import mhm, npn_mhm
-from sparkanon.numeric.points import Points
-from sparkanon.numeric.records import Labels
 from sparkanon.registry import spec
 
 SOURCE = "SURVEY table 4; Domingo-Ferrer et al. 2006"
 
 
 @spec
-class MdavMhm:
+class MdavMhm(OneKernel):
     """A path through the groups of MDAV, cut into the cheapest groups: never worse than MDAV.
 
     The survey leaves the path open. It goes to the group with the nearest centre, and inside a
@@ -30,48 +27,33 @@ class MdavMhm:
     title: ClassVar[str] = "MDAV-MHM, the cheapest groups along the groups of MDAV"
     source: ClassVar[str] = SOURCE
     block_rows: ClassVar[int] = 65_536
-    bounded: ClassVar[bool] = True
-    random: ClassVar[bool] = False
-
-    def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
-        """Label every record with its group; the same records give the same groups."""
-        return mhm(mdav, *arrays(points), k)
+    kernel = partial(mhm, mdav)
 
 
 @spec
-class MdMhm:
+class MdMhm(OneKernel):
     """As `MdavMhm`, along the groups of MD."""
 
     key: ClassVar[str] = "md_mhm"
     title: ClassVar[str] = "MD-MHM, the cheapest groups along the groups of MD"
     source: ClassVar[str] = SOURCE
     block_rows: ClassVar[int] = 20_000
-    bounded: ClassVar[bool] = True
-    random: ClassVar[bool] = False
-
-    def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
-        """Label every record with its group; the same records give the same groups."""
-        return mhm(md, *arrays(points), k)
+    kernel = partial(mhm, md)
 
 
 @spec
-class CbfsMhm:
+class CbfsMhm(OneKernel):
     """As `MdavMhm`, along the groups of CBFS."""
 
     key: ClassVar[str] = "cbfs_mhm"
     title: ClassVar[str] = "CBFS-MHM, the cheapest groups along the groups of CBFS"
     source: ClassVar[str] = SOURCE
     block_rows: ClassVar[int] = 65_536
-    bounded: ClassVar[bool] = True
-    random: ClassVar[bool] = False
-
-    def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
-        """Label every record with its group; the same records give the same groups."""
-        return mhm(cbfs, *arrays(points), k)
+    kernel = partial(mhm, cbfs)
 
 
 @spec
-class NpnMhm:
+class NpnMhm(OneKernel):
     """A path from record to the nearest one that is left, cut into the cheapest groups.
 
     It starts at the record furthest from the centre or at the one furthest from that, whichever
@@ -82,9 +64,4 @@ class NpnMhm:
     title: ClassVar[str] = "NPN-MHM, the cheapest groups along a path to the nearest point"
     source: ClassVar[str] = SOURCE
     block_rows: ClassVar[int] = 32_768
-    bounded: ClassVar[bool] = True
-    random: ClassVar[bool] = False
-
-    def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
-        """Label every record with its group; the same records give the same groups."""
-        return npn_mhm(*arrays(points), k)
+    kernel = npn_mhm

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
-from sparkanon.numeric.arrays import arrays
+from sparkanon.groupings.base import OneKernel
 from sparkanon.numeric.group.tfrp import tfrp2
-from sparkanon.numeric.points import Points
-from sparkanon.numeric.records import Labels
 from sparkanon.registry import spec
 
 
 @spec
-class Tfrp2:
+class Tfrp2(OneKernel):
     """TFRP-1, then the costliest groups give their records to the nearest others if cost falls.
 
     The records of a group go to the groups that are nearest before any of them has moved and
@@ -26,9 +22,4 @@ class Tfrp2:
     title: ClassVar[str] = "TFRP-2, two fixed reference points, costly groups dissolved"
     source: ClassVar[str] = "SURVEY 3.5"
     block_rows: ClassVar[int] = 32_768
-    bounded: ClassVar[bool] = True
-    random: ClassVar[bool] = False
-
-    def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
-        """Label every record with its group; the same records give the same groups."""
-        return tfrp2(*arrays(points), k)
+    kernel = tfrp2

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from sparkanon.report.svg import Axis, Format, axis, image, line, rect, short, tag, text
 
 WIDTH = 520.0  # small, so that a phone need not shrink the words; wide screens enlarge it
+HEIGHT = 296.0  # of a chart with two axes
 SERIES = 6  # how many series the palette tells apart
 
 
@@ -45,7 +46,7 @@ def columns(label: str, bars: Sequence[Bar], format_: Format, x_title: str) -> M
     y = axis(seen, bottom, 14.0)
     step = (WIDTH - left - 8) / max(len(bars), 1)
     every = -(-len(bars) * max((len(b.label) for b in bars), default=1) * 8 // int(WIDTH - left))
-    body = _grid(y, left, format_)
+    body = _grid(y, left, WIDTH, format_)
     for i, bar in enumerate(bars):
         x, width = left + i * step + step * 0.14, step * 0.72
         top = bottom - 9.0 if bar.value is None else y(bar.value)
@@ -61,10 +62,10 @@ def columns(label: str, bars: Sequence[Bar], format_: Format, x_title: str) -> M
     return image(WIDTH, height, label, *body)
 
 
-def _grid(y: Axis, left: float, format_: Format) -> list[Markup]:
+def _grid(y: Axis, left: float, right: float, format_: Format) -> list[Markup]:
     body = []
     for tick in y.ticks:
-        body.append(line(left, y(tick), WIDTH, y(tick), "grid"))
+        body.append(line(left, y(tick), right, y(tick), "grid"))
         body.append(text(left - 8, y(tick) + 4, format_(tick), "end"))
     return body
 
@@ -180,31 +181,22 @@ def lines(
     titles: tuple[str, str],
 ) -> Markup:
     """One line a series; the legend is drawn by the page."""
-    x, y, body = _frame(
-        [p[0] for _, points in series for p in points],
-        [p[1] for _, points in series for p in points],
-        formats,
-        titles,
-    )
+    x, y, body = frame([p for _, points in series for p in points], formats, titles)
     for i, (named, points) in enumerate(series):
         style = f"series s{i % SERIES}"
-        path = "M" + "L".join(f"{x(a):.1f} {y(b):.1f}" for a, b in points)
-        body.append(tag("path", tag("title", named), d=path, class_=style))
+        body.append(joined(points, x, y, style, tag("title", named)))
         for a, b in points:
             told = f"{named}: {formats[0](a)}, {formats[1](b)}"
             body.append(symbol(i, x(a), y(b), 4.5, tag("title", told)))
-    return image(WIDTH, 296, label, *body)
+    return image(WIDTH, HEIGHT, label, *body)
 
 
 def scatter(
     label: str, points: Sequence[Point], formats: tuple[Format, Format], titles: tuple[str, str]
 ) -> Markup:
     """A map of points that can be chosen by mouse, touch and keyboard; the front is joined."""
-    x, y, body = _frame([p.x for p in points], [p.y for p in points], formats, titles)
-    front = sorted((p.x, p.y) for p in points if p.front)
-    if len(front) > 1:
-        path = "M" + "L".join(f"{x(a):.1f} {y(b):.1f}" for a, b in front)
-        body.append(tag("path", d=path, class_="front"))
+    x, y, body = frame([(p.x, p.y) for p in points], formats, titles)
+    body += front_line([(p.x, p.y) for p in points if p.front], x, y)
     # the front last, so that nothing covers it
     for point in sorted(points, key=lambda p: p.front):
         ring = tag("circle", cx=x(point.x), cy=y(point.y), r=9.5, class_="ring")
@@ -222,24 +214,41 @@ def scatter(
                 data_cell=point.key,
             )
         )
-    return image(WIDTH, 296, label, *body, role="group")
+    return image(WIDTH, HEIGHT, label, *body, role="group")
 
 
-def _frame(
-    xs: Sequence[float],
-    ys: Sequence[float],
+def frame(
+    points: Sequence[tuple[float, float]],
     formats: tuple[Format, Format],
     titles: tuple[str, str],
+    size: tuple[float, float] = (WIDTH, HEIGHT),
+    top: float = 34.0,
 ) -> tuple[Axis, Axis, list[Markup]]:
-    left, bottom = 54.0, 244.0
-    x, y = axis(xs, left, WIDTH - 18), axis(ys, bottom, 34.0)
-    body = _grid(y, left, formats[1])
+    """Axes for these points, with ticks and titles; `top` leaves room above the highest tick."""
+    (width, height), left = size, 54.0
+    bottom = height - 52
+    x = axis([x for x, _ in points], left, width - 18)
+    y = axis([y for _, y in points], bottom, top)
+    body = _grid(y, left, width, formats[1])
     for tick in x.ticks:
         body.append(text(x(tick), bottom + 18, formats[0](tick), "middle"))
-    body.append(line(left, bottom, WIDTH, bottom, "base"))
+    body.append(line(left, bottom, width, bottom, "base"))
     body.append(text(4, 14, titles[1], class_="axis-title"))
-    body.append(text((left + WIDTH) / 2, 286, titles[0], "middle", class_="axis-title"))
+    body.append(text((left + width) / 2, height - 10, titles[0], "middle", class_="axis-title"))
     return x, y, body
+
+
+def front_line(points: Sequence[tuple[float, float]], x: Axis, y: Axis) -> list[Markup]:
+    """The Pareto front from left to right; one point is no line."""
+    front = sorted(set(points))
+    return [joined(front, x, y, "front")] if len(front) > 1 else []
+
+
+def joined(
+    points: Sequence[tuple[float, float]], x: Axis, y: Axis, style: str, *body: Markup
+) -> Markup:
+    path = "M" + "L".join(f"{x(a):.1f} {y(b):.1f}" for a, b in points)
+    return tag("path", *body, d=path, class_=style)
 
 
 def symbol(series: int, x: float, y: float, r: float, *body: Markup) -> Markup:

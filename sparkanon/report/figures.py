@@ -125,26 +125,19 @@ def distributions(told: Told) -> list[Figure]:
     return [
         _distribution(i, d)
         for i, d in enumerate(told["distributions"])
-        if d["original"] and len(d["original"]) == len(d["released"])
+        if 0 < len(d["original"]) == len(d["released"]) == len(d["edges"]) - 1
+        and None not in d["edges"]
     ]
 
 
 def _distribution(number: int, d: Told) -> Figure:
-    bins = _bins(d)
+    bins = [f"{low:+.2f} to {high:+.2f}" for low, high in pairwise(d["edges"])]
     pairs = list(zip(d["original"], d["released"], strict=True))
     rows = tuple((b, share(x), share(z)) for b, (x, z) in zip(bins, pairs, strict=True))
     hovers = [f"{b}: original {x}, released {z}" for b, x, z in rows]
-    if d["kind"] == "numeric" and len(d["edges"]) == len(pairs) + 1 and None not in d["edges"]:
-        ends = (
-            f"{d['edges'][0]:+.1f} sd",
-            "mean" if d["edges"][0] < 0 < d["edges"][-1] else "",
-            f"{d['edges'][-1]:+.1f} sd",
-        )
-        # the word must stand where the mean is, and that is the middle only of even bins
-        if abs(d["edges"][0] + d["edges"][-1]) > 0.2 * (d["edges"][-1] - d["edges"][0]):
-            ends = (ends[0], "", ends[2])
-    else:
-        ends = ("most frequent", "", "rarest")
+    first, last = d["edges"][0], d["edges"][-1]
+    # the word must stand where the mean is, and that is the middle only of even bins
+    mean = "mean" if abs(first + last) <= 0.2 * (last - first) else ""
     whole = [(x, z) for x, z in pairs if x is not None and z is not None]
     moved = f"{percent(50 * sum(abs(x - z) for x, z in whole))} of records changed bins"
     if len(whole) < len(pairs):
@@ -157,20 +150,12 @@ def _distribution(number: int, d: Told) -> Figure:
             d["original"],
             d["released"],
             hovers,
-            ends,
+            (f"{first:+.1f} sd", mean, f"{last:+.1f} sd"),
         ),
         f"At least {moved}" if len(whole) == len(pairs) else moved.capitalize(),
         (d["unit"] or "bin", "original", "released"),
         rows,
     )
-
-
-def _bins(d: Told) -> list[str]:
-    edges = d["edges"]
-    if d["kind"] == "numeric" and len(edges) == len(d["original"]) + 1 and None not in edges:
-        return [f"{low:+.2f} to {high:+.2f}" for low, high in pairwise(edges)]
-    named = "category" if d["kind"] == "nominal" else "bin"
-    return [f"{named} {i}" for i in range(1, len(d["original"]) + 1)]
 
 
 def _square(matrix: Sequence[Sequence[Any]], size: int) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
+from sparkanon.atomic import write_atomically
 from sparkanon.errors import InputError, Problem
 from sparkanon.report.render import render
 from sparkanon.report.run import REPORT_VERSION
@@ -25,14 +25,10 @@ def write_report(run_folder: Path, sweep_folder: Path | None = None) -> Path:
     if sweep_folder is not None:
         run = run | {"sweep": _read(Path(sweep_folder) / "report.json").get("sweep")}
     text = render(run)
-    part = page.with_name(f".{page.name}.{os.getpid()}")
     try:
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, page)
+        write_atomically(page, text)
     except OSError as error:
         raise InputError(Problem(str(page), f"cannot be written: {error.strerror}")) from None
-    finally:
-        part.unlink(missing_ok=True)
     return page
 
 

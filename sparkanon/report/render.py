@@ -43,7 +43,6 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
         "interval_sd",
         "interval_rank",
         "outlyingness",
-        "linkage_by_class_size",
     ),
     "attributes": (
         "attributes",
@@ -86,7 +85,6 @@ def _sections(told: Told) -> list[Section]:
         risk_figures.attacks(told),
         risk_figures.by_k(told),
         risk_figures.outlyingness(told),
-        risk_figures.by_class_size(told),
     )
     sizes, risk_map = figures.class_sizes(told), risk_figures.risk_map(told)
     parts = (

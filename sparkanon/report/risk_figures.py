@@ -13,7 +13,6 @@ from sparkanon.report.figures import (
     number_or,
     percents,
     share,
-    size_range,
 )
 from sparkanon.report.numbers import plain
 from sparkanon.report.words import word_for
@@ -67,8 +66,8 @@ def outlyingness(told: Told) -> Figure | None:
             plain(row["decile"] or 0),
             row["linkage"],
             f"decile {plain(row['decile'] or 0)}: {share(row['linkage'])}, guess"
-            f" {share(row.get('baseline'))}",
-            mark=row.get("baseline"),
+            f" {share(row['baseline'])}",
+            mark=row["baseline"],
         )
         for row in found
     ]
@@ -77,7 +76,7 @@ def outlyingness(told: Told) -> Figure | None:
             plain(row["decile"] or 0),
             count(row["records"]),
             share(row["linkage"]),
-            share(row.get("baseline")),
+            share(row["baseline"]),
         )
         for row in found
     )
@@ -95,28 +94,6 @@ def outlyingness(told: Told) -> Figure | None:
         " out even after masking.",
         ("decile", "records", "linkage", "random guess"),
         rows,
-    )
-
-
-def by_class_size(told: Told) -> Figure | None:
-    found = told["linkage_by_class_size"]
-    if not found:
-        return None
-    sizes = [size_range(row, told["k"]) for row in found]
-    bars = [
-        Bar(size, row["linkage"], f"class size {size}: {share(row['linkage'])}")
-        for size, row in zip(sizes, found, strict=True)
-    ]
-    return Figure(
-        "linkage-size-chart",
-        "Risk by size of class",
-        charts.columns("Linkage risk by class size", bars, percents, "records in the class"),
-        "Larger classes should be harder to see through.",
-        ("class size", "records", "linkage"),
-        tuple(
-            (size, count(row["records"]), share(row["linkage"]))
-            for size, row in zip(sizes, found, strict=True)
-        ),
     )
 
 

@@ -70,7 +70,6 @@ def shown_run(run: Part) -> dict[str, Any]:
     if _mapping(run.get("correlations")).get("columns"):
         told["correlations"] = _correlations(run["correlations"])
     told["outlyingness"] = [_outlyingness(row, k) for row in _rows(run, "outlyingness")]
-    told["linkage_by_class_size"] = [_by_size(r, k) for r in _rows(run, "linkage_by_class_size")]
     if _mapping(run.get("sweep")).get("cells"):
         told["sweep"] = _sweep(run["sweep"], k)
     told["seconds"] = {name(s): finite(v) for s, v in _mapping(run.get("seconds")).items()}
@@ -187,7 +186,6 @@ def _gate(given: Part, k: int, rows: float | None) -> dict[str, Any]:
 def _distribution(given: Part, k: int, rows: float | None) -> dict[str, Any]:
     return {
         "column": name(given.get("column", "")),
-        "kind": "nominal" if given.get("kind") == "nominal" else "numeric",
         "unit": name(given.get("unit", "")),
         "edges": [finite(edge) for edge in given.get("edges") or ()],
         "original": shares_of_bins(given.get("original") or (), k, rows),
@@ -203,21 +201,11 @@ def _correlations(given: Part) -> dict[str, Any]:
 
 
 def _outlyingness(row: Part, k: int) -> dict[str, Any]:
-    return {"decile": finite(row.get("decile"))} | _risk(row, k)
-
-
-def _by_size(row: Part, k: int) -> dict[str, Any]:
-    low, high = finite(row.get("low")), finite(row.get("high"))
-    return {"low": coded_count(low, k), "high": coded_count(high, k)} | _risk(row, k)
-
-
-def _risk(row: Part, k: int) -> dict[str, Any]:
     """A risk among fewer than k records is a count about them, so it goes with the count."""
-    told: dict[str, Any] = {"records": coded_count(row.get("records"), k)}
-    small = isinstance(told["records"], str)
+    records = coded_count(row.get("records"), k)
+    told: dict[str, Any] = {"decile": finite(row.get("decile")), "records": records}
     for key in ("linkage", "baseline"):
-        if key in row:
-            told[key] = None if small else finite(row[key])
+        told[key] = None if isinstance(records, str) else finite(row.get(key))
     return told
 
 

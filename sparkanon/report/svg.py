@@ -1,4 +1,7 @@
-"""SVG elements as escaped text; colours come from classes, so light, dark and print differ."""
+"""SVG elements as escaped text; colours come from classes, so light, dark and print differ.
+
+Every chart is made of these, those of the page and the map that a sweep writes as a file.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,9 @@ def tag(kind: str, *body: Any, **attributes: Any) -> Markup:
     )
 
 
-def image(width: float, height: float, label: str, *body: Any, role: str = "img") -> Markup:
+def image(
+    width: float, height: float, label: str, *body: Any, role: str = "img", **more: Any
+) -> Markup:
     """A chart; `label` is what a screen reader says instead."""
     return tag(
         "svg",
@@ -37,6 +42,7 @@ def image(width: float, height: float, label: str, *body: Any, role: str = "img"
         height=f"{height:g}",
         role=role,
         aria_label=label,
+        **more,
     )
 
 

@@ -6,7 +6,7 @@ import csv
 import functools
 
 import numpy as np
-from reference_data import data_folder
+from reference_data import data_file
 
 from sparkanon.groupings import Grouping
 from sparkanon.numeric.points import Points
@@ -17,7 +17,7 @@ EIA = [0, *range(5, 15)]  # UTILITYID and the ten revenue and sales columns
 
 @functools.cache
 def z_scored(name: str) -> Floats:
-    with (data_folder() / f"{name}.csv").open() as file:
+    with data_file(f"{name}.csv").open() as file:
         rows = list(csv.reader(file))[1:]
     columns = EIA if name == "eia" else range(len(rows[0]))
     values = np.array([[float(row[column]) for row in rows] for column in columns])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from pyspark.sql import SparkSession
+from reference_data import data_file
 
 import sparkanon
 
@@ -19,10 +18,8 @@ NOT_IN_EIA = ("UTILNAME", "STATE", "YEAR", "MONTH")
 
 
 @pytest.mark.parametrize(("name", "k"), EXPECTED)
-def test_il_of_mdav_through_the_pipeline(
-    spark: SparkSession, data_folder: Path, name: str, k: int
-) -> None:
-    path = data_folder / f"{name}.csv"
+def test_il_of_mdav_through_the_pipeline(spark: SparkSession, name: str, k: int) -> None:
+    path = data_file(f"{name}.csv")
     header = path.read_text().splitlines()[0].split(",")
     roles = {c: "keep" if c in NOT_IN_EIA else "quasi_identifier" for c in header}
     columns = {

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 from browser import PROGRAMS, Page, find_chromium, open_page
-from report_example import QUASI, example_run
+from no_skips import NO_BROWSER
+from report_example import ORDERED, example_run
 
 from sparkanon.report import render
 
 pytestmark = pytest.mark.skipif(
     find_chromium() is None,
-    reason=f"no browser: none of {', '.join(PROGRAMS)} is installed (apt-get install chromium)",
+    reason=f"{NO_BROWSER}: none of {', '.join(PROGRAMS)} is installed (apt-get install chromium)",
 )
 SECTIONS = (
     "verdict",
@@ -81,7 +82,7 @@ def test_every_chart_is_drawn(page: Page) -> None:
         " [s.getBoundingClientRect().width, s.getBoundingClientRect().height,"
         "  s.querySelectorAll('rect, path, circle, polygon').length])"
     )
-    assert len(sizes) >= 19
+    assert len(sizes) >= 17
     assert all(width > 100 and height > 60 and shapes > 1 for width, height, shapes in sizes)
 
 
@@ -114,14 +115,14 @@ def test_the_navigation_leads_to_every_section(page: Page, section: str) -> None
 
 def test_the_column_picker_shows_one_column_or_all(page: Page) -> None:
     figures = "#distributions figure"
-    assert _shown(page, figures) == len(QUASI)
+    assert _shown(page, figures) == len(ORDERED)
     before = page.run("document.querySelector('#distribution-7 svg').clientWidth")
     page.pick("select[data-picks=distributions]", "distribution-7")
     assert _shown(page, figures) == 1
     assert _shown(page, "#distribution-7") == 1
     assert page.run("document.querySelector('#distribution-7 svg').clientWidth") > 1.5 * before
     page.pick("select[data-picks=distributions]", "")
-    assert _shown(page, figures) == len(QUASI)
+    assert _shown(page, figures) == len(ORDERED)
 
 
 def test_the_picker_of_losses_changes_the_chart(page: Page) -> None:
@@ -134,9 +135,10 @@ def test_the_picker_of_losses_changes_the_chart(page: Page) -> None:
 def test_the_filter_filters(page: Page) -> None:
     page.type("#filter", "INCOME")
     rows = "[...document.querySelectorAll('#measure-table tbody tr')].filter(r => !r.hidden)"
-    assert page.run(f"{rows}.length") == 3
+    own = sum(m["column"] == "income" for m in example_run()["measures"])
+    assert page.run(f"{rows}.length") == own > 3
     assert page.run(f"{rows}.every(r => r.cells[1].textContent === 'income')")
-    assert page.run("document.getElementById('found').value").startswith("3 of ")
+    assert page.run("document.getElementById('found').value").startswith(f"{own} of ")
     page.type("#filter", " nothing")
     assert page.run(f"{rows}.length") == 0
 
@@ -159,7 +161,7 @@ def test_the_table_sorts_both_ways(page: Page) -> None:
 def test_a_point_of_the_map_tells_its_cell_by_mouse_and_by_keyboard(page: Page) -> None:
     page.click(".point[data-cell='13']")
     chosen = "document.getElementById('chosen').innerText"
-    assert "k = 20, refined, centroid" in page.run(chosen)
+    assert "k=20 centroid refined" in page.run(chosen)
     assert page.run("document.querySelectorAll('.kept').length") == 1
     page.run("document.querySelector(\".point[data-cell='0']\").focus()")
     page.press("Enter", 13)
@@ -217,7 +219,7 @@ def test_paper_has_no_buttons(page: Page) -> None:
     assert _shown(page, "nav") == 0
     assert _shown(page, ".picker") == 0
     assert _brightness(_colours(page)[0]) == 255
-    assert _shown(page, "#distributions figure") == len(QUASI)
+    assert _shown(page, "#distributions figure") == len(ORDERED)
 
 
 @pytest.mark.parametrize("status", ["refused", "ok"])

@@ -562,10 +562,11 @@ def test_sampled_targets_carry_an_interval(original: Any, tmp_path: Path) -> Non
     rules = mixed(tmp_path, audit={"take": list(LINKAGE), "targets": 40})
     released = original.selectExpr(*GENERALIZED)
     whole = values(audit(original, released, rules | {"audit": {}}, key="id"))
-    for m in audit(original, released, rules, key="id").measures:
-        if m.measure in ("linkage_masked_to_original", "linkage_original_to_masked"):
-            assert m.low < m.high
-            assert m.low <= whole[m.measure] <= m.high
+    sampled = {m.measure: m for m in audit(original, released, rules, key="id").measures}
+    for name in ("linkage_masked_to_original", "linkage_original_to_masked"):
+        low, high = sampled[name].low, sampled[name].high
+        assert low < whole[name] < high
+        assert low <= sampled[name].value <= high
 
 
 # --- what is written

@@ -1,4 +1,8 @@
-"""The numbers of an audit against computations that share no code with it."""
+"""The numbers of an audit against computations that share no code with it.
+
+Two tests (`..._of_one_block`) hold Spark's many pieces against one block of the same measure
+instead; what that measure computes is checked by hand in tests/unit/measures.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +28,7 @@ from sparkanon.catalogue import CATALOGUE
 from sparkanon.engine.audit import Audit, audit
 from sparkanon.engine.audit.run import FailedAuditError
 from sparkanon.engine.count import sensitive
+from sparkanon.engine.count.class_sizes import size_buckets
 from sparkanon.engine.fit.facts import gather, with_key
 from sparkanon.engine.linkage import linkage as linking
 from sparkanon.engine.pairs import sampling
@@ -416,6 +421,18 @@ def test_k_l_and_t_are_those_of_pycanon(tables: Tables, measured: Found) -> None
         assert own["t_closeness"] == pytest.approx(t, abs=1e-9)
         alone = z.groupby(QUASI)[column].transform("nunique") == 1
         assert own["homogeneous"] == alone.mean() > 0
+
+
+@pytest.mark.parametrize("partitions", [1, 7])
+def test_classes_are_those_of_pycanon_and_pandas(spark: SparkSession, partitions: int) -> None:
+    rng, names = np.random.default_rng(partitions), ["age", "sex"]
+    data = pd.DataFrame({"age": rng.geometric(0.3, 900) * 10, "sex": rng.choice(["f", "m"], 900)})
+    data = data[data.groupby(names)["age"].transform("size") > 3]
+    found = size_buckets(spread_out(spark, data, partitions).groupBy(*names), 7)
+    sizes = data.value_counts()
+    assert found.smallest == anonymity.k_anonymity(data, names) == sizes.min() > 1
+    assert (found.classes, found.records) == (len(sizes), sizes.sum())
+    assert found.below_k == sizes[sizes < 7].sum() > 0
 
 
 @pytest.mark.slow

@@ -15,17 +15,22 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 
 from sparkanon.engine.cells import generalized as g
-from sparkanon.engine.cells.kinds import TEXT, Kind, Reading, kind_of
+from sparkanon.engine.cells.kinds import TEXT, Kind, kind_of
+from sparkanon.engine.cells.kinds import Reading as As
 from sparkanon.engine.cells.released import released_number
+from sparkanon.engine.linkage.covers import Reading
+from sparkanon.engine.pairs.pairs import Compared
 from sparkanon.engine.sql.names import quoted
 from sparkanon.engine.table.columns import Quasi
 from sparkanon.errors import Problem
+from sparkanon.numeric.records import Scale
+from sparkanon.numeric.search.boxes import Ruler, paired
 from sparkanon.policy import ColumnType
 
-NUMBER, FLOAT, BOOLEAN = Kind(Reading.NUMBER), Kind(Reading.FLOAT), Kind(Reading.BOOLEAN)
-DATE, STAMP = Kind(Reading.DATE), Kind(Reading.TIMESTAMP)
-STAMP_NTZ = Kind(Reading.TIMESTAMP_NTZ)
-RANK = Kind(Reading.RANK, ("low", "low-mid", "high", "NA"))
+NUMBER, FLOAT, BOOLEAN = Kind(As.NUMBER), Kind(As.FLOAT), Kind(As.BOOLEAN)
+DATE, STAMP = Kind(As.DATE), Kind(As.TIMESTAMP)
+STAMP_NTZ = Kind(As.TIMESTAMP_NTZ)
+RANK = Kind(As.RANK, ("low", "low-mid", "high", "NA"))
 KINDS = (NUMBER, FLOAT, BOOLEAN, DATE, STAMP, STAMP_NTZ, RANK, TEXT)
 INF = math.inf
 
@@ -50,12 +55,14 @@ class Read(NamedTuple):
 def read(spark: SparkSession, cells: list[Any], kind: Kind, of: str = "string") -> list[Read]:
     made = spark.createDataFrame([(cell,) for cell in cells], f"`a.cell` {of}").coalesce(1)
     cell = quoted("a.cell")
+    several = f"coalesce(exists({g.spans(cell, kind)}, one -> one is not null), false)"
+    several = "false" if kind is TEXT else several  # of which words tell, and no numbers
     rows = made.selectExpr(
-        f"{g.low(cell, kind)} as low",
-        f"{g.high(cell, kind)} as high",
+        f"{g.bounds(cell, kind)}.low as low",
+        f"{g.bounds(cell, kind)}.high as high",
         f"{g.number(cell, kind)} as number",
         f"{g.is_suppressed(cell, kind)} as suppressed",
-        f"{g.is_generalized(cell, kind)} as generalized",
+        f"{several} as generalized",
         f"{g.is_readable(cell, kind)} as readable",
     ).collect()
     return [Read(*row) for row in rows]
@@ -64,9 +71,23 @@ def read(spark: SparkSession, cells: list[Any], kind: Kind, of: str = "string") 
 def covered(
     spark: SparkSession, pairs: list[tuple[str | None, Any]], kind: Kind, of: str
 ) -> list[bool]:
+    """As linkage reads a pair: an original has no distance from a cell that covers it."""
     # The original's name is that of a lambda variable people choose
     made = spark.createDataFrame(pairs, f"cell string, x {of}").coalesce(1)
-    return [row[0] for row in made.selectExpr(g.covers("cell", "x", kind)).collect()]
+    if kind is TEXT:
+        scale, sides = Scale.NOMINAL, ["x as v0", f"{g.words('cell')} as z0"]
+    else:
+        scale, sides = Scale.NUMERIC, ["double(x) as v0", f"{g.number('cell', kind)} as z0"]
+        sides.append(f"{g.spans('cell', kind)} as w0")
+    table = made.selectExpr(*sides, f"{g.is_readable('cell', kind)} as readable").toArrow()
+    compared, ruler = Compared("q", scale, "x", "z", "covers"), Ruler(1.0, 1.0, 1.0, None)
+    reading = Reading((compared,), (ruler,), frozenset("q"), frozenset(), {})
+    categories = reading.categories(table, "v")
+    released = reading.released(table, "z", categories)
+    apart = paired(released, reading.originals(table, "v", categories), reading.yard)
+    # what cannot be read is refused before
+    readable = table.column("readable").to_pylist()
+    return [bool(d == 0) and known for d, known in zip(apart, readable, strict=True)]
 
 
 GONE = Read(None, None, None, True, False, True)
@@ -233,9 +254,8 @@ RANKS = {
 }
 TEXTS = {
     "a": Read(None, None, None, False, False, True),
-    "{a,b}": Read(None, None, None, False, True, True),
-    "{a}": Read(None, None, None, False, False, True),
-    "123**": Read(None, None, None, False, True, True),
+    "{a,b}": Read(None, None, None, False, False, True),
+    "123**": Read(None, None, None, False, False, True),
     "NA": Read(None, None, None, False, False, True),  # Namibia
     "**": GONE,
     "\u3000": GONE,
@@ -601,12 +621,12 @@ def test_kinds_follow_the_original() -> None:
     old = Quasi("q", ColumnType.ORDINAL, T.DateType())
     found = [kind_of(q).reading for q in (INT, floats, old, MOMENT, LOCAL, FLAG, GRADE, CODE)]
     assert found == [
-        Reading.NUMBER,
-        Reading.FLOAT,
-        Reading.DATE,
-        Reading.TIMESTAMP,
-        Reading.TIMESTAMP_NTZ,
-        Reading.BOOLEAN,
-        Reading.RANK,
-        Reading.TEXT,
+        As.NUMBER,
+        As.FLOAT,
+        As.DATE,
+        As.TIMESTAMP,
+        As.TIMESTAMP_NTZ,
+        As.BOOLEAN,
+        As.RANK,
+        As.TEXT,
     ]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from reference_data import data_file
 
 import sparkanon
 from sparkanon.engine.fit.facts import gather, with_key
@@ -149,10 +150,8 @@ def test_targets_without_classes_are_refused(
 
 
 @pytest.mark.slow
-def test_breast_cancer_end_to_end(spark: Any, data_folder: Path, tmp_path: Path) -> None:
-    path = data_folder / "breast_cancer_wisconsin.csv"
-    if not path.exists():
-        pytest.skip(f"no {path}")
+def test_breast_cancer_end_to_end(spark: Any, tmp_path: Path) -> None:
+    path = data_file("breast_cancer_wisconsin.csv")
     table = spark.read.csv(str(path), header=True, inferSchema=True)
     *quasi, target = table.columns[1:]
     base = policy_for(tmp_path) | {

@@ -11,6 +11,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from sparkanon.atomic import write_atomically
 from sparkanon.catalogue import CATALOGUE
 from sparkanon.engine.audit.contents import GATE, Contents, Pair, contents
 from sparkanon.engine.audit.measure import Measured, asked_by_audit, measure
@@ -25,7 +26,7 @@ from sparkanon.engine.runs.measures_table import append
 from sparkanon.engine.runs.steps import Steps, Watcher
 from sparkanon.engine.session.session import session_of
 from sparkanon.engine.sql.hidden import HiddenViews, hidden_views
-from sparkanon.engine.stores.folders import check_writable_folder, without_scheme, write_atomically
+from sparkanon.engine.stores.folders import check_writable_folder, without_scheme
 from sparkanon.engine.table import tables
 from sparkanon.engine.table.columns import Columns, plain, resolve
 from sparkanon.errors import GateError, InputError, Problem, SparkanonError

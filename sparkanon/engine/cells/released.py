@@ -79,9 +79,7 @@ def _as_text(cell: str, original: T.DataType, released: T.DataType) -> str | Non
         same = f"try_cast({cell} as {to})"
         own = f"if({same} = {cell}, cast({same} as string), {plain})"
         return _without_nan(cell, released, own)
-    if isinstance(original, _TEXTS) and isinstance(
-        released, (T.BooleanType, T.DateType, *_STAMPS)
-    ):
+    if isinstance(original, _TEXTS) and isinstance(released, _PLAIN):
         return plain
     if isinstance(original, T.DateType) and isinstance(released, _STAMPS):
         day = f"cast({cell} as date)"

@@ -17,6 +17,7 @@ from pyspark.sql import types as T
 from sparkanon.engine.count.passes import tally
 from sparkanon.engine.session.session import batches_by_rows
 from sparkanon.engine.session.workers import settles, told_by_place
+from sparkanon.engine.sql.rows import hash_of
 from sparkanon.measures import diversity
 
 Codes = npt.NDArray[np.int64]
@@ -122,8 +123,7 @@ def diversity_of(
 ) -> diversity.Diversity:
     """The worst class of the table; `classes` are the columns whose values make one."""
     # a class must be whole in one partition; its hash says which class it is
-    hashed = ", ".join(f"{name}, {name} is null" for name in classes)
-    cells = table.selectExpr(f"xxhash64({hashed}) as cls", f"{column.cell} as v")
+    cells = table.selectExpr(f"{hash_of(classes)} as cls", f"{column.cell} as v")
     with batches_by_rows(table.sparkSession):
         counting = _ClassCounting(column, c)
         rows = cells.repartition("cls").mapInArrow(counting, "tally binary").collect()

@@ -32,6 +32,7 @@ from sparkanon.engine.pairs.tallies import records
 from sparkanon.engine.session.session import batches_by_rows, many_classes
 from sparkanon.engine.session.workers import settles, told_by_place, whole_blocks
 from sparkanon.engine.sql.names import KEY
+from sparkanon.engine.sql.rows import hash_of
 from sparkanon.numeric.records import Floats, Scale
 from sparkanon.numeric.search.boxes import ROUNDING, paired, touched
 from sparkanon.numeric.search.shelves import near
@@ -226,7 +227,7 @@ def _originals(measured: DataFrame, unpublished: DataFrame | None, columns: int)
     x = measured.select(*here, "cls", _OWN)
     if unpublished is not None:
         x = x.unionByName(unpublished.selectExpr(*here, "cls", f"double(null) as {_OWN}"))
-    key = f"xxhash64({', '.join(f'{v}, {v} is null' for v in here)}, cls) as {KEY}"
+    key = f"{hash_of(here, 'cls')} as {KEY}"
     return x.selectExpr("*", key, "1L as weight", "1L as hits", f"{ORIGINAL} as side")
 
 

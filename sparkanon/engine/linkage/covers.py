@@ -214,7 +214,8 @@ def _nominal(c: Compared, cells: pa.Array, words: _Words) -> Cells:
 class _Words:
     """What a released text covers among the categories of a block, as runs of their numbers.
 
-    As `generalized.covers` tells it, and words of a taxonomy, alone or in a set.
+    The word itself, what begins with a prefix, the members of a set, and what lies below a word
+    of a taxonomy, alone or in a set.
     """
 
     def __init__(self, categories: list[str], below: Mapping[str, frozenset[str]]) -> None:

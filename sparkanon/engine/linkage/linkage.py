@@ -49,6 +49,7 @@ from sparkanon.engine.pairs.tallies import sides_of
 from sparkanon.engine.session.session import batches_by_rows, many_classes
 from sparkanon.engine.session.warm import warm_boxes, warm_linkage
 from sparkanon.engine.sql.names import KEY
+from sparkanon.engine.sql.rows import hash_of
 from sparkanon.measures.wilson import effective_draws, wilson
 from sparkanon.needs import Unanswerable
 from sparkanon.numeric.records import Column, Floats, Scale
@@ -230,12 +231,11 @@ def _placed(table: DataFrame, tree: Tree, compared: Sequence[Compared]) -> DataF
 
 def _class_of(cells: Sequence[str]) -> str:
     """Equal released cells make a class."""
-    return f"xxhash64({', '.join(f'{z}, {z} is null' for z in cells)})"
+    return hash_of(cells)
 
 
 def _key(compared: Sequence[Compared]) -> str:
-    cells = (f"v{i}, v{i} is null" for i in range(len(compared)))
-    return f"xxhash64({', '.join(cells)}, cls) as {KEY}"
+    return f"{hash_of((f'v{i}' for i in range(len(compared))), 'cls')} as {KEY}"
 
 
 def _everyone(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+from sparkanon.engine.sql.rows import hash_of
 from sparkanon.engine.stores.folders import Staging, check_ours, local_path
 from sparkanon.engine.stores.listing import PAIRING, list_files
 from sparkanon.errors import InputError, Problem, SparkanonError
@@ -54,9 +55,8 @@ def check_same(
     pair: DataFrame, table: DataFrame, cells: Sequence[str], what: str = "release"
 ) -> None:
     """Whether this pairing belongs to this table: the same cells, whatever their order."""
-    hashed = ", ".join(f"{cell}, {cell} is null" for cell in cells)
     # a sum: equal rows, which a release is full of, would cancel out in an xor
-    told = "count(1) as n", f"sum(cast(xxhash64({hashed}) as decimal(38, 0))) as cells"
+    told = "count(1) as n", f"sum(cast({hash_of(cells)} as decimal(38, 0))) as cells"
     one, other = (side.selectExpr(*told).collect()[0] for side in (pair, table))
     if tuple(one) != tuple(other):
         text = f"holds the pairing of another {what}; anonymize again"

@@ -73,10 +73,6 @@ def _released(q: Quasi, cell: str) -> str:
     return replace(q, name=cell).number
 
 
-def numbered(table: DataFrame, names: Sequence[str], letter: str) -> DataFrame:
-    """These columns as x0, x1, ... (or z, or s)."""
-    return table.selectExpr(*renamed(names, letter))
-
-
 def renamed(names: Sequence[str], letter: str, table: str = "") -> list[str]:
+    """These columns as x0, x1, ... (or z, or s)."""
     return [f"{table}{quoted(name)} as {letter}{i}" for i, name in enumerate(names)]

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from sparkanon.engine.pairs.pairs import Compared
 from sparkanon.engine.session.session import many_classes
+from sparkanon.engine.sql.rows import hash_of
 from sparkanon.measures import ranks
 from sparkanon.measures.entropy import ColumnBins
 from sparkanon.measures.grids import (
@@ -55,8 +56,7 @@ def sample(side: DataFrame, numbers: Sequence[str], rows: int, wanted: int = ROW
     named = side.selectExpr(*(f"{sql} as {c}" for sql, c in zip(numbers, names, strict=True)))
     if rows <= wanted:
         return named.toArrow()
-    cells = ", ".join(f"{c}, {c} is null" for c in names)
-    chance = f"(xxhash64({cells}) / double({2**64}) + 0.5)"
+    chance = f"({hash_of(names)} / double({2**64}) + 0.5)"
     drawn = f"cast(floor(n * double({wanted / rows!r}) + {chance}) as int) as n"
     sizes = named.groupBy(*names).agg(F.expr("count(1) as n")).selectExpr(*names, drawn)
     with many_classes(side.sparkSession):

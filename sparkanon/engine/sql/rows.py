@@ -13,15 +13,26 @@ def row_hash(fields: Iterable[T.StructField]) -> str:
     """A 64-bit hash of these cells, in SQL. Equal rows are interchangeable, they need no order.
 
     It carries no key, because Spark prints its plans; what must be secret (output order, draws)
-    is keyed in the kernels. `xxhash64` skips nulls, so the mark beside each cell keeps
-    (null, x) and (x, null) apart.
+    is keyed in the kernels.
     """
-    parts: list[str] = []
-    for field in fields:
-        cell = quoted(field.name)
-        hashable = f"to_json(struct({cell}))" if _holds_map(field.dataType) else cell
-        parts += [hashable, f"{cell} is null"]
-    return f"xxhash64({', '.join(parts)})"
+    named = [(quoted(field.name), field.dataType) for field in fields]
+    return _hashed(
+        (f"to_json(struct({cell}))" if _holds_map(kind) else cell, cell) for cell, kind in named
+    )
+
+
+def hash_of(cells: Iterable[str], *more: str) -> str:
+    """A 64-bit hash of these cells, in SQL, a null among them; `more` are never null."""
+    return _hashed(((cell, cell) for cell in cells), *more)
+
+
+def _hashed(cells: Iterable[tuple[str, str]], *more: str) -> str:
+    """Of (what is hashed, the cell that it stands for).
+
+    `xxhash64` skips nulls, so the mark beside each cell keeps (null, x) and (x, null) apart.
+    """
+    marked = (f"{hashed}, {cell} is null" for hashed, cell in cells)
+    return f"xxhash64({', '.join((*marked, *more))})"
 
 
 def _holds_map(kind: T.DataType) -> bool:

@@ -13,8 +13,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+from sparkanon.atomic import write_atomically
 from sparkanon.engine.sql.rows import row_hash
-from sparkanon.engine.stores.folders import write_atomically
 from sparkanon.errors import InputError, Problem
 from sparkanon.policy import Policy, read_seed
 

@@ -11,13 +11,13 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from sparkanon.atomic import write_atomically
 from sparkanon.catalogue import CATALOGUE, about
 from sparkanon.engine import pipeline
 from sparkanon.engine.audit.measure import asked_by_anonymize
 from sparkanon.engine.runs.ids import new_run_id
 from sparkanon.engine.runs.steps import Steps, Watcher
 from sparkanon.engine.session.session import session_of
-from sparkanon.engine.stores.folders import write_atomically
 from sparkanon.engine.sweep.kept import Kept
 from sparkanon.engine.sweep.outcomes import ONE_IN_CLASS, Outcome, Sweep, chart, result_table
 from sparkanon.engine.table import tables

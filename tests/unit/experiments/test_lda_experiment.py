@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from reference_data import data_file
 
 from sparkanon.errors import InputError
 from sparkanon.experiments import lda
@@ -23,13 +24,13 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("one", DATA_SETS, ids=lambda one: one.name)
-def test_tables_are_those_of_table_1(data_folder: Path, one: object) -> None:
-    table = one.read(data_folder)  # type: ignore[attr-defined]
-    rows, columns = SHAPES[one.name]  # type: ignore[attr-defined]
+def test_tables_are_those_of_table_1(one: DataSet) -> None:
+    table = one.read(Path() if one.file is None else data_file(one.file).parent)
+    rows, columns = SHAPES[one.name]
     assert table.shape == (rows, columns + 1)
     assert set(table[TARGET]) == {0, 1}
     assert not table.isna().any().any()
-    if one.name == "Adult":  # type: ignore[attr-defined]
+    if one.name == "Adult":
         assert table[TARGET].mean() == pytest.approx(11_208 / 45_222, abs=1e-3)
 
 

@@ -1,19 +1,18 @@
-"""k, l and t against pycanon (Sáinz-Pardo & López 2022, doi 10.1038/s41597-022-01894-2).
+"""l and t against pycanon (Sáinz-Pardo & López 2022, doi 10.1038/s41597-022-01894-2).
 
-Where its definition is another one, the test says so and checks what can be compared.
+Where its definition is another one, the test says so and checks what can be compared. k is counted
+by Spark, so that test stands in tests/spark/test_audit_numbers.py.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 
 import numpy as np
 import pandas as pd
 import pytest
 from pycanon import anonymity
 
-from sparkanon.measures.anonymity import class_sizes
 from sparkanon.measures.diversity import Diversity, local
 
 
@@ -39,14 +38,6 @@ def ours(data: pd.DataFrame, *, ordered: bool, c: float = 2.0) -> Diversity:
 QI = ["age", "sex"]
 SA = ["salary"]
 SEEDS = range(8)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_k(seed: int) -> None:
-    data = table(seed, n=60)
-    sizes = Counter(data.groupby(QI).size())
-    found = class_sizes(3, ((size, times, size * times) for size, times in sizes.items()))
-    assert anonymity.k_anonymity(data, QI) == found.smallest
 
 
 @pytest.mark.parametrize("n", [24, 60, 240])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_example import example_run
+from report_example import example_audit, example_run
 
 from sparkanon.catalogue import CATALOGUE
 from sparkanon.errors import InputError
@@ -106,21 +106,21 @@ COLUMNS = {
 
 
 def test_released_columns_that_should_not_be_there_are_shown() -> None:
-    made = page(example_run(command="audit", columns=COLUMNS))
+    made = page(example_audit(columns=COLUMNS))
     assert "columns" in made.ids
     assert "ref copy of person_id" in made.text
     assert "age its own original: holds the same values, perhaps in another order" in made.text
     assert "alert" not in made.scripts["code"]
-    assert embedded(example_run(columns=COLUMNS))["columns"]["identifiers"] == ["name", "ref"]
+    assert embedded(example_audit(columns=COLUMNS))["columns"]["identifiers"] == ["name", "ref"]
 
 
 def test_an_audit_that_found_no_such_column_says_so() -> None:
     nothing: dict[str, Any] = {"identifiers": [], "unlisted": [], "copies": []}
-    made = page(example_run(command="audit", columns=nothing))
+    made = page(example_audit(columns=nothing))
     assert made.text.count(" none ") >= 3
     assert "columns" not in page(example_run()).ids
     why = [{"measure": "copies", "why": "rows were suppressed"}]
-    assert "rows were suppressed" in page(example_run(columns=nothing, left_out=why)).text
+    assert "rows were suppressed" in page(example_audit(columns=nothing, left_out=why)).text
 
 
 # --- counts -----------------------------------------------------------------------------------
@@ -171,7 +171,6 @@ def _small_counts(small: int) -> dict[str, Any]:
                         "original": [small / 2e6, 0.4, 0.6 - small / 2e6],
                         "released": [0.3, 0.3, 0.4]}],
         outlyingness=[{"decile": 1, "records": small, "linkage": 1 / small, "baseline": 0.1}],
-        linkage_by_class_size=[{"low": small, "high": small, "records": small, "linkage": 0.5}],
         sweep={"x": "il", "y": "linkage_masked_to_original", "cells": [
             {"label": "a", "k": 3, "grouping": "mdav", "measures": {
                 "il": 3.0, "linkage_masked_to_original": 0.2, "min_class_size": small},
@@ -341,7 +340,7 @@ def test_what_was_done_is_told_from_the_policy() -> None:
         in text
     )
     assert "person_id and name" in text
-    assert "refined (passes = 6)" in text
+    assert "refined (passes = 6, effort = normal)" in text
     assert "of 100,000; 588 dropped" in text
 
 
