@@ -13,47 +13,23 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
-from sparkanon.report import figures, numbers, risk_figures, story
+from sparkanon.report import figures, numbers, story
 from sparkanon.report.figures import Told
+from sparkanon.report.sections import SECTIONS
 from sparkanon.report.shown import shown_run
 from sparkanon.report.words import FAMILIES, GLOSSARY, About, word_for
 
 
 @dataclass(frozen=True)
-class Section:
-    """A part of the page; `missing` says why it is empty."""
+class Drawn:
+    """A section of this page; `missing` says what it does not show, and why."""
 
     key: str
     title: str
-    content: Any
+    intro: str
+    template: str
+    content: list[Any]
     missing: tuple[str, ...] = ()
-
-
-# What a run may say it left out, by the section that would have shown it.
-_PARTS: Mapping[str, tuple[str, ...]] = {
-    "columns": ("copies",),
-    "class-sizes": ("class_sizes",),
-    "loss": ("il", "sse", "il1s", "il1s_mean", "il_metrics", "mse", "entropy"),
-    "distributions": ("distributions",),
-    "correlations": ("correlations", "correlation_error", "eigen_difference", "mi_loss"),
-    "linkage": (
-        "linkage",
-        "linkage_masked_to_original",
-        "linkage_original_to_masked",
-        "interval_sd",
-        "interval_rank",
-        "outlyingness",
-    ),
-    "attributes": (
-        "attributes",
-        "l_distinct",
-        "l_entropy",
-        "l_recursive",
-        "t_closeness",
-        "homogeneous",
-    ),
-    "sweep": ("sweep",),
-}
 
 
 def render(run: Mapping[str, Any]) -> str:
@@ -80,75 +56,30 @@ def render(run: Mapping[str, Any]) -> str:
     )  # fmt: skip
 
 
-def _sections(told: Told) -> list[Section]:
-    attacks = (
-        risk_figures.attacks(told),
-        risk_figures.by_k(told),
-        risk_figures.outlyingness(told),
-    )
-    sizes, risk_map = figures.class_sizes(told), risk_figures.risk_map(told)
-    parts = (
-        ("columns", "Released columns", _about_columns(told)),
-        ("class-sizes", "Class sizes", [sizes] if sizes else []),
-        ("linkage", "Linkage risk", [figure for figure in attacks if figure]),
-        ("attributes", "Attribute risk", _attributes(told)),
-        ("loss", "Loss by column", figures.per_column(told, "loss")),
-        ("distributions", "Before and after", figures.distributions(told)),
-        ("correlations", "Correlations", figures.correlations(told)),
-        ("sweep", "Choosing a method", [risk_map] if risk_map else []),
-    )
-    return [Section(key, title, shown, _missing(told, key)) for key, title, shown in parts]
+def _sections(told: Told) -> list[Drawn]:
+    return [
+        Drawn(
+            one.key,
+            one.title,
+            one.intro,
+            one.template,
+            one.content(told),
+            _missing(told, one.explains),
+        )
+        for one in (kind() for kind in SECTIONS)
+    ]
 
 
-def _missing(told: Told, section: str) -> tuple[str, ...]:
+def _missing(told: Told, explains: frozenset[str]) -> tuple[str, ...]:
     return tuple(
         f"{_title(part['measure'])}: {part['why']}"
         for part in told["left_out"]
-        if part["measure"] in _PARTS[section]
+        if part["measure"] in explains
     )
 
 
 def _title(part: str) -> str:
     return GLOSSARY[part].title if part in GLOSSARY else part.replace("_", " ").capitalize()
-
-
-def _about_columns(told: Told) -> list[tuple[str, str, list[tuple[str, str]]]]:
-    """Lists of columns that should perhaps not be there: title, meaning, (column, remark)."""
-    held = told.get("columns")
-    if held is None:
-        return []
-    copies = {c["column"]: c for c in held["copies"]}
-    people = [
-        (n, f"copy of {copies[n]['of']}" if n in copies else "") for n in held["identifiers"]
-    ]
-    equal = [(c["column"], _remark(c)) for c in copies.values()]
-    return [
-        ("Identifiers", "They name a person and must not be released.", people),
-        (
-            "Copies of original columns",
-            "They still hold what should have been dropped or masked.",
-            equal,
-        ),
-        (
-            "Not in the policy",
-            "Nobody said what they are to a person.",
-            [(n, "") for n in held["unlisted"]],
-        ),
-    ]
-
-
-def _remark(copy: Told) -> str:
-    of = "its own original" if copy["of"] == copy["column"] else copy["of"]
-    return f"{of}: {copy['how']}"
-
-
-def _attributes(told: Told) -> list[tuple[About, list[Told]]]:
-    """Measures of attribute disclosure, each with the columns it was taken on."""
-    found: dict[str, list[Told]] = {}
-    for m in told["measures"]:
-        if word_for(m["measure"]).family == "attribute":
-            found.setdefault(m["measure"], []).append(m)
-    return [(word_for(measure), values) for measure, values in found.items()]
 
 
 def _table(told: Told) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,16 +87,22 @@ def measure(
     for name in {about.key for taker in able for about in gives(taker)} - defined:
         left_out.setdefault(name, _UNDEFINED)
     parts = {
-        section.key: section.collect(given, known.only(asked))
+        section.part: section.collect(given, known.only(asked))
         for section, asked in sections.items()
-        if asked and not any(isinstance(known[need], Unanswerable) for need in asked)
+        if section.part
+        and asked
+        and not any(isinstance(known[need], Unanswerable) for need in asked)
     }
     return Measured(
         tuple(one for one in found if one.measure in wanted),
-        {key: part for key, part in parts.items() if part},
+        {part: content for part, content in parts.items() if content},
         {name: why for name, why in left_out.items() if name in wanted},
         known,
     )
+
+
+def _refused(known: Known, needs: Iterable[Need[Any]]) -> bool:
+    return any(isinstance(known[need], Unanswerable) for need in needs)
 
 
 def _needs(taker: Taker, given: Given) -> list[Need[Any]]:

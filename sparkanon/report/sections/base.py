@@ -1,31 +1,47 @@
-"""The contract of a section of the report: what it has to know, and what it keeps of it."""
+"""The contract of a section of the report: what it has to know, shows, and keeps back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
 from sparkanon.measures import Given
 from sparkanon.needs import Known, Need
+from sparkanon.report.clearing import Part
 
 Asked = Sequence[Need[Any]]
 
 
-@runtime_checkable
-class Section(Protocol):
-    """A part of report.json, and of the page that is drawn from it."""
+class Section:
+    """A part of the page, and of the report.json that it is drawn from.
 
-    key: ClassVar[str]
+    `part` is its key in report.json, if a run collects anything for it. What is not said by a
+    section is as here: nothing is needed, collected or shown.
+    """
+
+    key: ClassVar[str]  # its place on the page
     title: ClassVar[str]
-    source: ClassVar[str]
+    source: ClassVar[str] = "sparkanon"
+    part: ClassVar[str | None] = None
+    intro: ClassVar[str] = ""
+    template: ClassVar[str] = "figures"
+    explains: ClassVar[frozenset[str]] = frozenset()  # what it would have shown if not left out
 
     def needs(self, given: Given, asked: Asked, open_: Asked) -> tuple[Need[Any], ...]:
         """What it has to know; nothing if that would cost more than what is done anyway.
 
         `asked` are all needs of the measures, `open_` those that are still to be answered.
         """
-        ...
+        return ()
 
     def collect(self, given: Given, known: Known) -> Any:
         """The part for report.json: numbers only, no cell."""
-        ...
+        return None
+
+    def cleared(self, run: Part, k: int, rows: float | None) -> dict[str, Any]:
+        """Of the part what may be shown: known keys alone, and no count below k."""
+        return {}
+
+    def content(self, cleared: Part) -> list[Any]:
+        """Figures, or whatever its template draws."""
+        return []

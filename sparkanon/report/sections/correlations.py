@@ -11,16 +11,24 @@ from sparkanon.measures.moments import needed, of_both, ordered
 from sparkanon.measures.needs import PairTally, SideTally
 from sparkanon.needs import Known, Need
 from sparkanon.registry import spec
-from sparkanon.report.sections.base import Asked
+from sparkanon.report import figures
+from sparkanon.report.clearing import Part, mapping, name
+from sparkanon.report.numbers import finite
+from sparkanon.report.sections.base import Asked, Section
 
 
 @spec
-class Correlations:
+class Correlations(Section):
     """Both matrices, of ordered columns."""
 
     key: ClassVar[str] = "correlations"
     title: ClassVar[str] = "Correlations"
     source: ClassVar[str] = "ROUND 4"
+    part: ClassVar[str | None] = "correlations"
+    template: ClassVar[str] = "correlations"
+    explains: ClassVar[frozenset[str]] = frozenset(
+        {"correlations", "correlation_error", "eigen_difference", "mi_loss"}
+    )
 
     def needs(self, given: Given, asked: Asked, open_: Asked) -> tuple[Need[Any], ...]:
         summed = any(isinstance(need, PairTally | SideTally) for need in open_)
@@ -36,3 +44,17 @@ class Correlations:
             "original": np.round(original, 4).tolist(),
             "released": np.round(released, 4).tolist(),
         }
+
+    def cleared(self, run: Part, k: int, rows: float | None) -> dict[str, Any]:
+        given = mapping(run.get("correlations"))
+        return {"correlations": _cleared(given)} if given.get("columns") else {}
+
+    def content(self, cleared: Part) -> list[Any]:
+        return list(figures.correlations(cleared))
+
+
+def _cleared(given: Part) -> dict[str, Any]:
+    told: dict[str, Any] = {"columns": [name(column) for column in given["columns"]]}
+    for side in ("original", "released"):
+        told[side] = [[finite(cell) for cell in row] for row in given.get(side) or ()]
+    return told

@@ -1,0 +1,42 @@
+"""What may be shown of single values: names, numbers and rows of any part of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sparkanon.report.counts import coded_count, fewer, shown_count
+from sparkanon.report.numbers import finite, percent, shown_number
+from sparkanon.report.words import word_for
+
+Part = Mapping[str, Any]
+COUNT = "count"
+
+
+def name(value: Any) -> str:
+    """A column's name, also where it holds what no file can be written with."""
+    text = str(value).encode("utf-8", "backslashreplace").decode("utf-8")
+    return "".join(c if c.isprintable() or c == " " else "\ufffd" for c in text)
+
+
+def mapping(part: Any) -> Part:
+    return part if isinstance(part, Mapping) else {}
+
+
+def rows_of(run: Part, key: str) -> list[Part]:
+    return [row for row in run.get(key) or () if isinstance(row, Mapping)]
+
+
+def shown_value(
+    measure: str, value: Any, k: int, rows: float | None
+) -> tuple[float | str | None, str]:
+    """A measure's value for JSON and as text."""
+    number, word = finite(value), word_for(measure)
+    if number is None:
+        return None, shown_number(None, word.unit)
+    if word.unit == COUNT:
+        return coded_count(number, k), shown_count(number, k)
+    if word.outside == "share of records" and rows and 0 < round(number * rows, 6) < k:
+        text = f"under {percent(100 * k / rows)}" if k < rows else fewer(k)
+        return text, text
+    return number, shown_number(number, word.unit)
