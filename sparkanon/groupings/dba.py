@@ -32,5 +32,5 @@ class Dba:
 
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
         """Label every record with its group; the same records give the same groups."""
-        values, caps, capped, _ = arrays(points)
-        return dba(values, caps, capped, k)
+        values, metric = arrays(points)
+        return dba(values, metric, k)

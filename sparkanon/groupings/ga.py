@@ -45,9 +45,9 @@ class Ga:
 
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
         """Label every record with its group; another `rng` gives other groups."""
-        values, caps, capped, _ = arrays(points)
+        values, metric = arrays(points)
         nobody = np.full(points.n, LOOSE, np.int32)
         return ga(
-            values, caps, capped, k, nobody, self.population, self.generations, self.mutation,
+            values, metric, k, nobody, self.population, self.generations, self.mutation,
             self.crossover, rng,
         )  # fmt: skip

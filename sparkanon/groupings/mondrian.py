@@ -32,5 +32,5 @@ class Mondrian:
 
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
         """Label every record with its group; the same records give the same groups."""
-        values, _, _, _ = arrays(points)
+        values, _ = arrays(points)
         return mondrian(values, k, points.guard)

@@ -72,16 +72,16 @@ class Refined:
 
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
         """Label every record with its group."""
-        values, caps, capped, codes = arrays(points)
+        values, metric = arrays(points)
         if self.start is None:
-            labels = own_start(values, caps, capped, codes, k)
+            labels = own_start(values, metric, k)
         else:
             labels = self.start.group(points, k, rng)
-            labels = break_up(mdav, values, caps, capped, codes, k, labels)
+            labels = break_up(mdav, values, metric, k, labels)
         high = self.effort == "high"
-        return refined(values, caps, capped, k, labels, self.passes, sweeps(points.n, high))
+        return refined(values, metric, k, labels, self.passes, sweeps(points.n, high))
 
     def go_on(self, points: Points, k: int, labels: Labels) -> Labels:
         """One sweep more, over neighbours that the first blocks kept apart."""
-        values, caps, capped, _ = arrays(points)
-        return refined(values, caps, capped, k, labels, self.passes, 1)
+        values, metric = arrays(points)
+        return refined(values, metric, k, labels, self.passes, 1)

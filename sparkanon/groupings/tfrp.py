@@ -33,5 +33,5 @@ class Tfrp:
 
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
         """Label every record with its group; the same records give the same groups."""
-        values, caps, capped, _ = arrays(points)
-        return tfrp(values, caps, capped, k)
+        values, metric = arrays(points)
+        return tfrp(values, metric, k)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sparkanon.numeric.jit import kernel, tight
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.records import Bools, Floats
 
 Ints = npt.NDArray[np.int32]
@@ -101,9 +102,9 @@ def mode(tree: Ints) -> int:
 
 
 @tight
-def is_null(value: float, cap: float, capped: bool, code: bool) -> bool:
-    """Whether a coordinate stands where Gower puts a missing number."""
-    return capped and not code and value > NULL_AT * cap
+def is_null(metric: Metric, j: int, value: float) -> bool:
+    """Whether coordinate `j` stands where Gower puts a missing number."""
+    return bool(metric.capped and not metric.codes[j] and value > NULL_AT * metric.caps[j])
 
 
 class Centre(NamedTuple):
@@ -117,25 +118,23 @@ class Centre(NamedTuple):
 
 
 @kernel
-def make_centre(values: Floats, codes: Bools) -> Centre:
+def make_centre(values: Floats, metric: Metric) -> Centre:
     """The state for all records of `values` (d, n); sums and nulls need a `recount`."""
-    d = values.shape[0]
+    d, codes = values.shape[0], metric.codes
     ranks, distinct = code_ranks(values, codes)
     table, tree = code_values(values, codes, ranks, distinct), count_tree(ranks, distinct)
     return Centre(np.zeros(d), np.zeros(d, np.int32), ranks, tree, table)
 
 
 @tight
-def recount(
-    state: Centre, values: Floats, caps: Floats, capped: bool, codes: Bools, here: Bools
-) -> None:
+def recount(state: Centre, values: Floats, metric: Metric, here: Bools) -> None:
     """Sums and null counts of the records that are `here`, from scratch: stops rounding drift."""
     for j in range(values.shape[0]):
         total, nulls = 0.0, 0
         for i in range(values.shape[1]):
             if not here[i]:
                 continue
-            if is_null(values[j, i], caps[j], capped, codes[j]):
+            if is_null(metric, j, values[j, i]):
                 nulls += 1
             else:
                 total += values[j, i]
@@ -143,39 +142,37 @@ def recount(
 
 
 @tight
-def forget(
-    state: Centre, values: Floats, caps: Floats, capped: bool, codes: Bools, i: int
-) -> None:
+def forget(state: Centre, values: Floats, metric: Metric, i: int) -> None:
     """Take record `i` out of the state; O(d + c log width)."""
     c = 0
     for j in range(values.shape[0]):
-        if codes[j]:
+        if metric.codes[j]:
             uncount(state.tree[c], state.ranks[c, i])
             c += 1
-        elif is_null(values[j, i], caps[j], capped, codes[j]):
+        elif is_null(metric, j, values[j, i]):
             state.nulls[j] -= 1
         else:
             state.sums[j] -= values[j, i]
 
 
 @tight
-def centre(state: Centre, caps: Floats, codes: Bools, left: int, out: Floats) -> None:
+def centre(state: Centre, metric: Metric, left: int, out: Floats) -> None:
     """Centre of the `left` remaining records: mean, null if most are null, mode of codes."""
     c = 0
     for j in range(len(out)):
-        if codes[j]:
+        if metric.codes[j]:
             out[j] = state.table[c, mode(state.tree[c])]
             c += 1
         elif 2 * state.nulls[j] > left:
-            out[j] = 2.0 * caps[j]
+            out[j] = 2.0 * metric.caps[j]
         else:
             out[j] = state.sums[j] / (left - state.nulls[j])
 
 
 @kernel
-def centre_of(values: Floats, caps: Floats, capped: bool, codes: Bools) -> Floats:
+def centre_of(values: Floats, metric: Metric) -> Floats:
     """The centre of all records of `values` (d, n); O(n d), with codes O(n log n) for each."""
-    state, point = make_centre(values, codes), np.empty(len(values))
-    recount(state, values, caps, capped, codes, np.ones(values.shape[1], np.bool_))
-    centre(state, caps, codes, values.shape[1], point)
+    state, point = make_centre(values, metric), np.empty(len(values))
+    recount(state, values, metric, np.ones(values.shape[1], np.bool_))
+    centre(state, metric, values.shape[1], point)
     return point

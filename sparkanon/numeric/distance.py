@@ -1,4 +1,4 @@
-"""Distances from one point to many records, a coordinate at a time.
+"""Distances from one point to many records, a coordinate at a time, and bounds of them.
 
 Every lane of a vector holds its own record and adds its coordinates in order, so that the result
 does not depend on the width of the vectors. float32 or float64, as the arrays are.
@@ -6,26 +6,39 @@ does not depend on the width of the vectors. float32 or float64, as the arrays a
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-from sparkanon.numeric.jit import tight
-
-Reals = npt.NDArray[Any]  # float64 where a decision is exact, float32 where a good guess will do
+from sparkanon.numeric.jit import inlined
+from sparkanon.numeric.metric import Metric, Reals
 
 
-@tight
-def distances(
-    values: Reals, caps: Reals, capped: bool, point: Reals, count: int, out: Reals
-) -> None:
+@inlined
+def added(metric: Metric, j: int, x: float, y: float) -> float:
+    """What coordinate `j` adds to the distance of two records that stand at `x` and `y` there."""
+    gap = abs(x - y)
+    return float(min(gap, metric.caps[j]) if metric.capped else gap * gap)
+
+
+@inlined
+def length(metric: Metric, distance: float) -> float:
+    """A distance as a length, for which the triangle inequality holds."""
+    return distance if metric.capped else np.sqrt(distance)
+
+
+@inlined
+def from_length(metric: Metric, length: float) -> float:
+    """The distance that has this length."""
+    return length if metric.capped else length * length
+
+
+@inlined
+def distances(values: Reals, metric: Metric, point: Reals, count: int, out: Reals) -> None:
     """Distances from `point` (d,) to the first `count` records of `values` (d, n); O(d * count).
 
-    Squared Euclidean, or the sum of min(|x - y|, cap) if `capped`. Written to out[0..count-1].
-    Four coordinates in one go, because `out` would cost more to load and store than they do.
+    Written to out[0..count-1]. Four coordinates in one go, because `out` would cost more to load
+    and store than they do.
     """
-    d = values.shape[0]
+    d, caps, capped = values.shape[0], metric.caps, metric.capped
     for i in range(count):
         out[i] = np.float32(0.0)
     whole = d - d % 4
@@ -58,16 +71,16 @@ def distances(
                 out[i] += (row[i] - at) * (row[i] - at)
 
 
-@tight
-def apart(x: Reals, a: int, y: Reals, b: int, caps: Reals, capped: bool) -> float:
+@inlined
+def apart(x: Reals, a: int, y: Reals, b: int, metric: Metric) -> float:
     """Distance between row `a` of `x` (., d) and row `b` of `y` (., d); O(d).
 
     Four sums side by side, added in a fixed order: faster than one, and as repeatable.
     """
-    d = x.shape[1]
+    d, caps = x.shape[1], metric.caps
     r, s, t, u = 0.0, 0.0, 0.0, 0.0
     whole = d - d % 4
-    if capped:
+    if metric.capped:
         for j in range(0, whole, 4):
             r += min(abs(x[a, j] - y[b, j]), caps[j])
             s += min(abs(x[a, j + 1] - y[b, j + 1]), caps[j + 1])
@@ -84,3 +97,46 @@ def apart(x: Reals, a: int, y: Reals, b: int, caps: Reals, capped: bool) -> floa
         for j in range(whole, d):
             r += (x[a, j] - y[b, j]) * (x[a, j] - y[b, j])
     return (r + t) + (s + u)
+
+
+@inlined
+def box_gaps(
+    low: Reals, high: Reals, count: int, metric: Metric, start: Reals, end: Reals, out: Reals
+) -> None:
+    """Lower bounds of the distances between the box start..end and the first `count` of others.
+
+    Boxes are (d, .) arrays; a point is a box with start = end. The operations of `distances` in
+    their order: rounding is monotone, so no distance from a point in the box to a point in the
+    other can come out below the bound. O(count d).
+    """
+    caps, zero = metric.caps, np.float32(0.0)
+    for b in range(count):
+        out[b] = zero
+    for j in range(len(start)):
+        lower, upper, first, last, cap = low[j], high[j], start[j], end[j], caps[j]
+        if metric.capped:
+            for b in range(count):
+                out[b] += min(max(lower[b] - last, first - upper[b], zero), cap)
+        else:
+            for b in range(count):
+                gap = max(lower[b] - last, first - upper[b], zero)
+                out[b] += gap * gap
+
+
+@inlined
+def box_ends(
+    low: Reals, high: Reals, count: int, metric: Metric, point: Reals, out: Reals
+) -> None:
+    """Upper bounds of the distances from `point` to what is in the first `count` boxes."""
+    caps = metric.caps
+    for b in range(count):
+        out[b] = np.float32(0.0)
+    for j in range(len(point)):
+        lower, upper, at, cap = low[j], high[j], point[j], caps[j]
+        if metric.capped:
+            for b in range(count):
+                out[b] += min(max(abs(lower[b] - at), abs(upper[b] - at)), cap)
+        else:
+            for b in range(count):
+                gap = max(abs(lower[b] - at), abs(upper[b] - at))
+                out[b] += gap * gap

@@ -64,3 +64,14 @@ def tight(function: Callable[P, R]) -> Callable[P, R]:
     options: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
     compiled = njit(error_model="numpy", **options)(function)
     return cast(Callable[P, R], compiled)
+
+
+def inlined(function: Callable[P, R]) -> Callable[P, R]:
+    """As `tight`, for a function that loops call so often that the call itself would cost.
+
+    Every caller gets a copy of its code. A call hands over every field of every array, which for
+    a few records takes as long as their distances.
+    """
+    options: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False, "forceinline": True}
+    compiled = njit(error_model="numpy", **options)(function)
+    return cast(Callable[P, R], compiled)

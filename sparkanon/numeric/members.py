@@ -8,9 +8,10 @@ import numpy as np
 
 from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.jit import kernel
-from sparkanon.numeric.records import Bools, Floats
+from sparkanon.numeric.metric import Metric
+from sparkanon.numeric.records import Floats
 
-Heuristic = Callable[[Floats, Floats, bool, Bools, int], Ints]
+Heuristic = Callable[[Floats, Metric, int], Ints]
 
 
 @kernel
@@ -34,9 +35,7 @@ def members(labels: Ints) -> tuple[Ints, Ints]:
 def break_up(
     heuristic: Heuristic,
     values: Floats,
-    caps: Floats,
-    capped: bool,
-    codes: Bools,
+    metric: Metric,
     k: int,
     labels: Ints,
 ) -> Ints:
@@ -45,7 +44,7 @@ def break_up(
     labels, groups = labels.copy(), len(starts) - 1
     for g in np.flatnonzero(np.diff(starts) >= 2 * k):
         within = records[starts[g] : starts[g + 1]]
-        parts = heuristic(np.ascontiguousarray(values[:, within]), caps, capped, codes, k)
+        parts = heuristic(np.ascontiguousarray(values[:, within]), metric, k)
         labels[within] = np.where(parts == 0, g, groups - 1 + parts)
         groups += int(parts.max())
     return labels

@@ -8,7 +8,8 @@ import numpy as np
 
 from sparkanon.errors import InputError
 from sparkanon.numeric.guard import Guard, no_guard
-from sparkanon.numeric.records import Bools, Floats
+from sparkanon.numeric.metric import Metric
+from sparkanon.numeric.records import Floats
 
 
 @dataclass(frozen=True)
@@ -18,26 +19,23 @@ class Points:
     Attributes
     ----------
     values : float64 array of shape (d, n), C-contiguous
-        One row a coordinate, so kernels scan a coordinate at a time. Always finite.
-    caps : float64 array of shape (d,), or None
-        None: squared Euclidean, sum of (x - y)^2. Otherwise capped Manhattan, sum of
-        min(|x - y|, cap): a numeric column of Gower is scaled to 0..cap, a null stands at
-        2 * cap, and a category is code * cap, so that two different ones are always `cap` apart.
-    codes : bool array of shape (d,)
-        Which coordinates are category codes (their centre is a mode, not a mean).
+        One row a coordinate, so kernels scan a coordinate at a time. Always finite. Under a
+        capped distance a numeric column is scaled to 0..cap and a null stands at 2 * cap; a
+        category is code * cap, so that two different ones are always `cap` apart.
+    metric : Metric
+        How far apart two records are, and which coordinates are category codes.
     guard : Guard
         What groups should keep besides their size. A grouping may leave it to `merge.merged`.
     """
 
     values: Floats
-    caps: Floats | None
-    codes: Bools
+    metric: Metric
     guard: Guard = field(default_factory=no_guard)
 
     @classmethod
     def euclidean(cls, values: Floats) -> Points:
         values = np.ascontiguousarray(values, dtype=np.float64)
-        return cls(values=values, caps=None, codes=np.zeros(len(values), dtype=np.bool_))
+        return cls(values, Metric.euclidean(len(values)))
 
     def checked(self) -> Points:
         """These points, if kernels can bear them: they search among finite numbers only."""

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from sparkanon.errors import Problem
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Records, Scale
 from sparkanon.numeric.search.boxes import Ruler
@@ -89,8 +90,6 @@ class FittedGower:
             spread = self.spreads[column.name]
             scaled = (column.values - self.lows[column.name]) / spread if spread > 0 else 0.0
             rows.append(np.where(column.null, 2.0, scaled) * cap)
-        return Points(
-            values=np.ascontiguousarray(np.stack(rows)),
-            caps=np.array([self.caps[column.name] for column in records]),
-            codes=np.array([column.scale is Scale.NOMINAL for column in records]),
-        )
+        caps = np.array([self.caps[column.name] for column in records])
+        codes = np.array([column.scale is Scale.NOMINAL for column in records])
+        return Points(np.ascontiguousarray(np.stack(rows)), Metric.manhattan(caps, codes))

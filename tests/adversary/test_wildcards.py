@@ -247,11 +247,11 @@ def taken_for_values(sides: Sides, space: FittedSpace) -> Any:
     cells = sides.pair.selectExpr(*sides_of(sides.compared)).toArrow()
     x, z = records(sides.compared, (cells, "x"), (cells, "z"))
     here, there = space.points(x).values, space.points(z).values
-    caps = space.points(x).caps
+    metric = space.points(x).metric
     total = 0.0
     for j in range(len(here)):
         gap = np.abs(there[j][:, np.newaxis] - here[j])
-        total = total + (gap * gap if caps is None else np.minimum(gap, caps[j]))
+        total = total + (np.minimum(gap, metric.caps[j]) if metric.capped else gap * gap)
     return total
 
 

@@ -11,6 +11,7 @@ import pytest
 from sparkanon.engine.mask.masking import key_order
 from sparkanon.engine.sql.names import KEY
 from sparkanon.groupings import GROUPINGS, Crossing, Grouping, Mdav
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Floats, Labels
 
@@ -49,17 +50,18 @@ def gower(n: int, categories: int = 9) -> Points:
     caps = np.array([0.5, 0.25, 0.25])
     numbers = np.where(rng.random(n) < 0.3, 2.0, rng.random(n))
     values = np.vstack([rng.random(n), numbers, rng.integers(0, categories, n)]) * caps[:, None]
-    return Points(values, caps, np.array([False, False, True]))
+    return Points(values, Metric.manhattan(caps, np.array([False, False, True])))
 
 
 def nominal(n: int, columns: int, categories: int) -> Points:
     """Categories only: most records are as far apart as can be."""
     codes = np.random.default_rng(n).integers(0, categories, (columns, n)).astype(float)
-    return Points(codes / columns, np.full(columns, 1 / columns), np.ones(columns, np.bool_))
+    metric = Metric.manhattan(np.full(columns, 1 / columns), np.ones(columns, np.bool_))
+    return Points(codes / columns, metric)
 
 
 def rows_of(points: Points, rows: Labels) -> Points:
-    return Points(np.ascontiguousarray(points.values[:, rows]), points.caps, points.codes)
+    return Points(np.ascontiguousarray(points.values[:, rows]), points.metric)
 
 
 def grouped(grouping: Grouping, points: Points, k: int) -> Labels:
@@ -136,8 +138,8 @@ def test_large_k(grouping: Grouping, k: int) -> None:
 
 
 def test_only_nulls(grouping: Grouping) -> None:
-    points = Points(np.full((2, 50), 0.5), np.full(2, 0.25), np.zeros(2, np.bool_))
-    check(grouping, points, 3)
+    metric = Metric.manhattan(np.full(2, 0.25), np.zeros(2, np.bool_))
+    check(grouping, Points(np.full((2, 50), 0.5), metric), 3)
 
 
 def test_read_only_arrays_are_served(grouping: Grouping) -> None:

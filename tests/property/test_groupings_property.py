@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sparkanon.groupings import GROUPINGS, Grouping
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.points import Points
 
 NUMBERS = st.one_of(
@@ -36,7 +37,7 @@ def test_every_table_is_partitioned(
     if capped:
         codes = np.arange(d) % 2 == 1
         scaled = np.where(codes[:, None], np.abs(values).round() % 7, np.abs(np.sin(values)))
-        points = Points(scaled, np.ones(d), codes)
+        points = Points(scaled, Metric.manhattan(np.ones(d), codes))
     sizes = np.bincount(kind().group(points, k, np.random.default_rng(0)))
     assert sizes.sum() == values.shape[1]
     assert k <= sizes.min()

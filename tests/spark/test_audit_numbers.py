@@ -163,7 +163,7 @@ def brute_force(
         apart = np.zeros(shape)
         for j in range(here.d):
             gap = np.abs(there.values[j][:, np.newaxis] - here.values[j])
-            apart += gap * gap if here.caps is None else np.minimum(gap, here.caps[j])
+            apart += np.minimum(gap, here.metric.caps[j]) if here.metric.capped else gap * gap
         own += apart
         any_ += np.where(released.null[:, np.newaxis], 0.0, apart)
     any_ = np.round(any_, 9)  # sums of the same steps in another order are ties

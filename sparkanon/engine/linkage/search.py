@@ -16,6 +16,7 @@ from sparkanon.engine.pairs.tallies import records
 from sparkanon.engine.session.workers import settles, told_by_place, whole_blocks
 from sparkanon.engine.sql.names import KEY
 from sparkanon.numeric.arrays import arrays
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Floats, Scale
 from sparkanon.numeric.search.link import Linked, link, make, reaches
@@ -60,17 +61,17 @@ class Outlyingness:
         return np.searchsorted(self.cuts, self.distance(points), side="right")
 
     def distance(self, points: Points) -> Floats:
-        ordered = ~points.codes
-        caps = None if points.caps is None else points.caps[ordered]
-        return rowwise(points.values[ordered], self.middle[ordered, np.newaxis], caps)
+        ordered = ~points.metric.codes
+        middle = self.middle[ordered, np.newaxis]
+        return rowwise(points.values[ordered], middle, points.metric.some(ordered))
 
 
-def rowwise(one: Floats, other: Floats, caps: Floats | None) -> Floats:
+def rowwise(one: Floats, other: Floats, metric: Metric) -> Floats:
     """Distances between points that stand at the same place of two (d, n) arrays."""
     gap = np.abs(one - other)
-    if caps is None:
+    if not metric.capped:
         return np.asarray((gap * gap).sum(axis=0))
-    return np.asarray(np.minimum(gap, caps[:, np.newaxis]).sum(axis=0))
+    return np.asarray(np.minimum(gap, metric.caps[:, np.newaxis]).sum(axis=0))
 
 
 def own_distances(
@@ -89,7 +90,7 @@ def own_distances(
     at = np.minimum(np.searchsorted(cls[z], cls[x]), len(z) - 1)
     here = cls[z[at]] == cls[x]
     x, theirs = x[here], z[at[here]]
-    own[x] = rowwise(points.values[:, x], points.values[:, theirs], points.caps)
+    own[x] = rowwise(points.values[:, x], points.values[:, theirs], points.metric)
     np.minimum.at(own, theirs, own[x])
     here_all[x] = True
     here_all[z] = np.bincount(theirs, minlength=points.n)[z] == weight[z]
@@ -126,7 +127,7 @@ class Search:
         table = table.take(pa.array(np.argsort(table.column(KEY).to_numpy(), kind="stable")))
         key, side, cls, weight = numbers(table, KEY, "side", "cls", "weight")
         points = self._points(table)
-        values, caps, capped, _ = arrays(points)
+        values, metric = arrays(points)
         own, here_all = own_distances(points, side, cls, weight)
         most = own * (1.0 + ROUNDING)  # who is further than the own one does not count
         for asking in (ORIGINAL, RELEASED):
@@ -135,10 +136,10 @@ class Search:
             asks = mine[drawn]
             if len(asks) == 0:
                 continue
-            targets = make(values[:, told], caps, capped, cls[told], weight[told])
+            targets = make(values[:, told], metric, cls[told], weight[told])
             queries = np.ascontiguousarray(values[:, asks])
-            found = link(targets, caps, capped, queries, cls[asks], most[asks])
-            at = Points(queries, points.caps, points.codes)
+            found = link(targets, metric, queries, cls[asks], most[asks])
+            at = Points(queries, metric)
             lost = here_all[asks] & (found.best < own[asks] * (1.0 - ROUNDING))
             chosen = table.take(pa.array(asks))
             yield from self._results(chosen, asking, count, found, at, lost, block)
@@ -161,11 +162,9 @@ class Search:
 
         A query that has found something nearer than its own is lost, whatever is elsewhere.
         """
-        queries, caps, capped, _ = arrays(points)
+        queries, metric = arrays(points)
         open_ = np.flatnonzero(~lost)
-        query, to = reaches(
-            queries[:, open_], found.best[open_], self.low, self.high, caps, capped
-        )
+        query, to = reaches(queries[:, open_], found.best[open_], self.low, self.high, metric)
         query, to = open_[query[to != block]], to[to != block]
         deciles, (weight,) = self.outlyingness.deciles(points), numbers(chosen, "weight")
         times = count / weight
@@ -212,17 +211,17 @@ class Elsewhere(Search):
     def _block(self, table: pa.Table, block: int) -> Batches:
         query = table.column("id").is_valid().to_numpy()
         side, cls = numbers(table, "side", "cls")
-        values, caps, capped, _ = arrays(self._points(table))
+        values, metric = arrays(self._points(table))
         for asking in (ORIGINAL, RELEASED):
             asks = np.flatnonzero(query & (side == asking))
             told = np.flatnonzero(~query & (side != asking))
             if len(asks) == 0:
                 continue
             (weight,) = numbers(table.take(pa.array(told)), "weight")
-            targets = make(values[:, told], caps, capped, cls[told], weight)
+            targets = make(values[:, told], metric, cls[told], weight)
             chosen = table.take(pa.array(asks))
             (best,) = numbers(chosen, "best")
-            found = link(targets, caps, capped, values[:, asks], cls[asks], best)
+            found = link(targets, metric, values[:, asks], cls[asks], best)
             answers = np.flatnonzero(found.ties)
             chosen = chosen.take(pa.array(answers))
             yield batch(

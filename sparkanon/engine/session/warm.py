@@ -12,6 +12,7 @@ from sparkanon.groupings import GROUPINGS, Grouping, Mdav
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.group.merge import merged
 from sparkanon.numeric.guard import CLOSE_ORDERED, Rule, make_guard
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Column, Scale
 from sparkanon.numeric.search.boxes import make_boxes, make_yard, paired, touched
@@ -42,10 +43,10 @@ def warm(grouping: Grouping, release: Release) -> None:
 def warm_linkage() -> None:
     """The same for the search of linkage."""
     for points in _examples(12):
-        values, caps, capped, _ = arrays(points)
+        values, metric = arrays(points)
         cls, best = np.arange(points.n), np.ones(points.n)
-        link(make(values, caps, capped, cls, cls), caps, capped, values, cls, best)
-        reaches(values, best, values[:, :3].T, values[:, :3].T, caps, capped)
+        link(make(values, metric, cls, cls), metric, values, cls, best)
+        reaches(values, best, values[:, :3].T, values[:, :3].T, metric)
 
 
 def warm_boxes() -> None:
@@ -88,5 +89,5 @@ def _examples(n: int) -> Iterator[Points]:
     values = np.random.default_rng(n).random((2, n))
     # always broken: all kernels of a merge run
     guard = make_guard([Rule(CLOSE_ORDERED, -1.0, 1.0, np.arange(n) % 2, np.ones(2, np.int64))])
-    yield Points(values, None, np.zeros(2, np.bool_), guard)
-    yield Points(values, np.ones(2), np.array([False, True]), guard)
+    yield Points(values, Metric.euclidean(2), guard)
+    yield Points(values, Metric.manhattan(np.ones(2), np.array([False, True])), guard)

@@ -9,22 +9,23 @@ from sparkanon.numeric.distance import distances
 from sparkanon.numeric.group.mdav import FRESH
 from sparkanon.numeric.group.peel import positions
 from sparkanon.numeric.jit import kernel, tight
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.records import Floats
 from sparkanon.numeric.search.index import Index, box_nearest, compact, take, whole
 from sparkanon.numeric.search.nearest import STRETCH, Best, least, looked_at, nearest
 
 
-def outermost(values: Floats, caps: Floats, capped: bool, point: Floats) -> Ints:
+def outermost(values: Floats, metric: Metric, point: Floats) -> Ints:
     """Records of `values` (d, n) by falling distance from `point`, ties by lower index."""
     near = np.empty(values.shape[1])
-    distances(values, caps, capped, point, len(near), near)
+    distances(values, metric, point, len(near), near)
     return np.argsort(-near, kind="stable").astype(np.int32)
 
 
 @tight
 def closest(
-    index: Index, buckets: int, caps: Floats, capped: bool, point: Floats, home: int, but: int,
-    limit: float, least_id: int,
+    index: Index, buckets: int, metric: Metric, point: Floats, home: int, but: int, limit: float,
+    least_id: int,
 ) -> tuple[float, int]:  # fmt: skip
     """The record nearest to `point` as (distance, position), ties by lower id.
 
@@ -34,7 +35,7 @@ def closest(
     values, ids, block, held = index.values, index.ids, index.block, index.held
     bound, bound_bits, near, near_bits = index.bound, index.bound_bits, index.near, index.near_bits
     width, found = values.shape[2], -1
-    box_nearest(index, buckets, caps, capped, point)
+    box_nearest(index, buckets, metric, point)
     for turn in range(-2, (buckets + STRETCH - 1) // STRETCH):
         low, high = looked_at(turn, home, buckets)
         if least(bound, bound_bits, low, high) > limit:
@@ -43,7 +44,7 @@ def closest(
             if bound[b] > limit or held[b] == 0 or (b == home and turn > -2):
                 continue
             count = whole(held[b])
-            distances(values[block[b]], caps, capped, point, count, near)
+            distances(values[block[b]], metric, point, count, near)
             if least(near, near_bits, 0, count) > limit:
                 continue
             first = block[b] * width
@@ -57,8 +58,8 @@ def closest(
 
 @tight
 def extension(
-    index: Index, buckets: int, values: Floats, where: Ints, caps: Floats, capped: bool,
-    gain: float, members: Ints, size: int, point: Floats,
+    index: Index, buckets: int, values: Floats, where: Ints, metric: Metric, gain: float,
+    members: Ints, size: int, point: Floats,
 ) -> int:  # fmt: skip
     """Position of the record by which V-MDAV extends the group `members`[:size], or -1.
 
@@ -72,7 +73,7 @@ def extension(
             point[j] = values[j, members[m]]
         home = index.bucket[where[members[m]] // width]
         least_id = index.ids[found] if found >= 0 else len(values[0])
-        near, at = closest(index, buckets, caps, capped, point, home, -1, inside, least_id)
+        near, at = closest(index, buckets, metric, point, home, -1, inside, least_id)
         if at >= 0:
             inside, found = near, at
     if found < 0:
@@ -80,16 +81,12 @@ def extension(
     for j in range(len(point)):
         point[j] = values[j, index.ids[found]]
     home = index.bucket[found // width]
-    other = closest(
-        index, buckets, caps, capped, point, home, found, inside / gain, len(values[0])
-    )[1]
+    other = closest(index, buckets, metric, point, home, found, inside / gain, len(values[0]))[1]
     return found if other < 0 else -1
 
 
 @kernel
-def around(
-    index: Index, seeds: Ints, values: Floats, caps: Floats, capped: bool, k: int, gain: float
-) -> Ints:
+def around(index: Index, seeds: Ints, values: Floats, metric: Metric, k: int, gain: float) -> Ints:
     """Group the k nearest remaining records around the first remaining one of each of `seeds`.
 
     `seeds` (orders, n) are used in turn. With a positive `gain`, on the scale of the distances,
@@ -111,16 +108,14 @@ def around(
         turn = (turn + 1) % len(seeds)
         for j in range(d):
             point[j] = values[j, record]
-        nearest(index, buckets, caps, capped, 1.0, where[record], point, best)
+        nearest(index, buckets, metric, 1.0, where[record], point, best)
         best.at.sort()
         size = 0
         for a in range(k - 1, -1, -1):  # from behind: a swap never moves a later one
             size = join(index, buckets, best.at[a], where, members, size)
         left -= k
         while gain > 0.0 and size < 2 * k - 1 and left > k:
-            found = extension(
-                index, buckets, values, where, caps, capped, gain, members, size, point
-            )
+            found = extension(index, buckets, values, where, metric, gain, members, size, point)
             if found < 0:
                 break
             size = join(index, buckets, found, where, members, size)

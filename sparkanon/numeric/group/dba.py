@@ -8,11 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from sparkanon.numeric.centre import Ints
+from sparkanon.numeric.distance import added
 from sparkanon.numeric.group.around import join
 from sparkanon.numeric.group.loose import second_phase, spread
 from sparkanon.numeric.group.mdav import FRESH, buckets_of
 from sparkanon.numeric.group.peel import positions
 from sparkanon.numeric.jit import kernel, tight
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.records import Bools, Floats
 from sparkanon.numeric.search.index import Index, compact
 from sparkanon.numeric.search.nearest import Best, nearest
@@ -37,27 +39,27 @@ class Neighbourhoods(NamedTuple):
 
 @tight
 def settle(
-    values: Floats, caps: Floats, capped: bool, hoods: Neighbourhoods, labels: Ints, a: int,
-    middle: Floats,
-) -> None:  # fmt: skip
+    values: Floats, metric: Metric, hoods: Neighbourhoods, labels: Ints, a: int, middle: Floats
+) -> None:
     """Looseness of `a` from those members that remain; a lower bound if some do not. O(k d).
 
     The sum of squared distances of the members to their centroid; for a capped distance, of the
     distances to `a`. Whoever replaces a lost member is at least `radius` from `a`.
     """
     members, total, left, off = hoods.members[a], 0.0, 0, 0.0
+    capped = metric.capped
     middle[:] = 0.0
     for i in members:
         if labels[i] >= 0:
             continue
         left += 1
-        for j in range(len(caps)):
+        for j in range(len(values)):
             if capped:
-                total += min(abs(values[j, i] - values[j, a]), caps[j])
+                total += added(metric, j, values[j, i], values[j, a])
             else:
                 middle[j] += values[j, i]
     if not capped:
-        for j in range(len(caps)):
+        for j in range(len(values)):
             middle[j] /= left
             gap = values[j, a] - middle[j]
             off += gap * gap
@@ -79,8 +81,8 @@ def settle(
 
 @tight
 def look(
-    index: Index, buckets: int, values: Floats, caps: Floats, capped: bool, where: Ints,
-    hoods: Neighbourhoods, labels: Ints, a: int, best: Best, point: Floats, here: Ints,
+    index: Index, buckets: int, values: Floats, metric: Metric, where: Ints, hoods: Neighbourhoods,
+    labels: Ints, a: int, best: Best, point: Floats, here: Ints,
 ) -> None:  # fmt: skip
     """Replace the members of the neighbourhood of `a` that are gone; the others keep their slot.
 
@@ -89,7 +91,7 @@ def look(
     members, k = hoods.members[a], len(best.at)
     for j in range(len(point)):
         point[j] = values[j, a]
-    nearest(index, buckets, caps, capped, 1.0, where[a], point, best)
+    nearest(index, buckets, metric, 1.0, where[a], point, best)
     hoods.radius[a] = 0.0
     for near in best.near:
         hoods.radius[a] = max(hoods.radius[a], near)
@@ -111,7 +113,7 @@ def look(
 
 
 @kernel
-def densest_first(index: Index, values: Floats, caps: Floats, capped: bool, k: int) -> Ints:
+def densest_first(index: Index, values: Floats, metric: Metric, k: int) -> Ints:
     """Group the densest k-neighbourhood of what remains, again and again.
 
     Labels 0, 1, ... of the records of `values` (d, n), which `index` holds; -1 of the fewer than
@@ -135,8 +137,8 @@ def densest_first(index: Index, values: Floats, caps: Floats, capped: bool, k: i
         if labels[a] >= 0 or looseness != hoods.looseness[a]:
             continue
         if not hoods.exact[a]:
-            look(index, buckets, values, caps, capped, where, hoods, labels, a, best, point, here)
-            settle(values, caps, capped, hoods, labels, a, middle)
+            look(index, buckets, values, metric, where, hoods, labels, a, best, point, here)
+            settle(values, metric, hoods, labels, a, middle)
             heapq.heappush(heap, (hoods.looseness[a], a))
             continue
         for m in range(k):
@@ -149,7 +151,7 @@ def densest_first(index: Index, values: Floats, caps: Floats, capped: bool, k: i
                 other = slot // k
                 if labels[other] < 0 and hit[other] < label:
                     hit[other] = label
-                    settle(values, caps, capped, hoods, labels, other, middle)
+                    settle(values, metric, hoods, labels, other, middle)
                     heapq.heappush(heap, (hoods.looseness[other], other))
                 slot = hoods.after[slot]
         left -= k
@@ -157,7 +159,7 @@ def densest_first(index: Index, values: Floats, caps: Floats, capped: bool, k: i
     return labels
 
 
-def dba(values: Floats, caps: Floats, capped: bool, k: int) -> Ints:
+def dba(values: Floats, metric: Metric, k: int) -> Ints:
     """Labels 0, 1, ... of the records of `values` (d, n), n >= k; ties go to the lower index.
 
     O(n^2 d) for the neighbourhoods at worst, a few per cent of it with boxes.
@@ -165,11 +167,11 @@ def dba(values: Floats, caps: Floats, capped: bool, k: int) -> Ints:
     n = values.shape[1]
     if n < 2 * k:
         return np.zeros(n, np.int32)
-    labels = densest_first(buckets_of(values, caps, capped), values, caps, capped, k)
-    return spread(values, caps, capped, labels, k)
+    labels = densest_first(buckets_of(values, metric), values, metric, k)
+    return spread(values, metric, labels, k)
 
 
-def dba2(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
+def dba2(values: Floats, metric: Metric, k: int) -> Ints:
     """`dba` and its second phase, in which groups may grow without limit; O(n^2 d / k)."""
-    labels = dba(values, caps, capped, k)
-    return second_phase(values, caps, capped, codes, labels, k, values.shape[1])
+    labels = dba(values, metric, k)
+    return second_phase(values, metric, labels, k, values.shape[1])

@@ -13,6 +13,7 @@ import numpy as np
 from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.distance import apart, distances
 from sparkanon.numeric.jit import kernel, tight
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.records import Floats
 from sparkanon.numeric.search.leaves import select, split
 from sparkanon.numeric.search.neighbours import keep_least
@@ -26,7 +27,7 @@ class Case(NamedTuple):
     """The records, and room to work in."""
 
     rows: Floats  # (n, d)
-    caps: Floats  # (d,)
+    metric: Metric
     near: Ints  # (n, NEAR) the nearest other records, -1 where unknown
     size: Ints  # (codes,) scratch: sizes or new names of groups
     centre: Floats  # (groups, d) scratch
@@ -38,7 +39,7 @@ class Case(NamedTuple):
 
 
 @kernel
-def make_case(values: Floats, caps: Floats, capped: bool, k: int) -> Case:
+def make_case(values: Floats, metric: Metric, k: int) -> Case:
     """The case of the records of `values` (d, n); O(n^2 d)."""
     d, n = values.shape
     lists = np.full((n, min(NEAR, n - 1)), -1, np.int32)
@@ -46,13 +47,13 @@ def make_case(values: Floats, caps: Floats, capped: bool, k: int) -> Case:
     for i in range(n):
         for j in range(d):
             point[j] = values[j, i]
-        distances(values, caps, capped, point, n, near)
+        distances(values, metric, point, n, near)
         near[i] = np.inf
         best[:] = np.inf
         keep_least(near, near.view(np.int64), n, 0, best, lists[i])
     return Case(
         np.ascontiguousarray(values.T),
-        caps,
+        metric,
         lists,
         np.empty(first_new(n, k) + n // k, np.int32),
         np.empty((n // k, d)),
@@ -71,7 +72,7 @@ def first_new(n: int, k: int) -> int:
 
 
 @tight
-def form(case: Case, capped: bool, k: int, count: int, seed: int, genes: Ints, group: int) -> int:
+def form(case: Case, k: int, count: int, seed: int, genes: Ints, group: int) -> int:
     """Make a group of the `seed`-th of the `count` records of the pool and its k-1 nearest.
 
     Returns how many are left in the pool. O(count d).
@@ -79,7 +80,7 @@ def form(case: Case, capped: bool, k: int, count: int, seed: int, genes: Ints, g
     pool, ids, away, order, point = case.pool, case.ids, case.away, case.order, case.point
     for j in range(len(point)):
         point[j] = pool[j, seed]
-    distances(pool, case.caps, capped, point, count, away)
+    distances(pool, case.metric, point, count, away)
     away[seed] = -1.0
     for at in range(count):
         order[at] = at
@@ -101,7 +102,7 @@ def form(case: Case, capped: bool, k: int, count: int, seed: int, genes: Ints, g
 
 
 @tight
-def nearest_group(case: Case, capped: bool, genes: Ints, i: int) -> int:
+def nearest_group(case: Case, genes: Ints, i: int) -> int:
     """The group of the nearest record that has one; O(NEAR), seldom O(n d)."""
     for o in case.near[i]:
         if o >= 0 and genes[o] != LOOSE:
@@ -109,7 +110,7 @@ def nearest_group(case: Case, capped: bool, genes: Ints, i: int) -> int:
     least, group = np.inf, LOOSE
     for o in range(len(genes)):
         if genes[o] != LOOSE:
-            away = apart(case.rows, i, case.rows, o, case.caps, capped)
+            away = apart(case.rows, i, case.rows, o, case.metric)
             if away < least or group == LOOSE:
                 least, group = away, genes[o]
     return group
@@ -133,7 +134,7 @@ def gather(case: Case, k: int, genes: Ints) -> int:
 
 
 @kernel
-def repair(case: Case, capped: bool, k: int, genes: Ints, rng: np.random.Generator) -> None:
+def repair(case: Case, k: int, genes: Ints, rng: np.random.Generator) -> None:
     """Make groups of k..2k-1 of any genes, numbered 0, 1, ... as they first occur.
 
     Groups of fewer than k fall apart. Of their records a random one gets the k-1 nearest while
@@ -142,11 +143,11 @@ def repair(case: Case, capped: bool, k: int, genes: Ints, rng: np.random.Generat
     size, ids, pool, new = case.size, case.ids, case.pool, first_new(len(genes), k)
     loose = gather(case, k, genes)
     while loose >= k:
-        loose = form(case, capped, k, loose, int(rng.random() * loose), genes, new)
+        loose = form(case, k, loose, int(rng.random() * loose), genes, new)
         size[new] = k
         new += 1
     for i in ids[:loose].copy():
-        group = nearest_group(case, capped, genes, i)
+        group = nearest_group(case, genes, i)
         genes[i] = group
         size[group] += 1
         if size[group] == 2 * k:
@@ -158,7 +159,7 @@ def repair(case: Case, capped: bool, k: int, genes: Ints, rng: np.random.Generat
                     for j in range(pool.shape[0]):
                         pool[j, count] = case.rows[o, j]
                     count += 1
-            form(case, capped, k, count, seed, genes, new)
+            form(case, k, count, seed, genes, new)
             size[group], size[new] = k, k
             new += 1
     size[:] = -1
@@ -171,24 +172,24 @@ def repair(case: Case, capped: bool, k: int, genes: Ints, rng: np.random.Generat
 
 
 @tight
-def cost_of(case: Case, capped: bool, genes: Ints) -> float:
+def cost_of(case: Case, genes: Ints) -> float:
     """Sum over the groups of (distances of all pairs) / size: the sum of squared errors.
 
     O(n d), capped O(n k d).
     """
-    rows, caps, size, centre = case.rows, case.caps, case.size, case.centre
+    rows, metric, size, centre = case.rows, case.metric, case.size, case.centre
     first, after, total = case.ids, case.order, 0.0
     n, d = rows.shape
     size[:] = 0
     for i in range(n):
         size[genes[i]] += 1
-    if capped:
+    if metric.capped:
         first[:] = -1
         for i in range(n):
             g = genes[i]
             o, pairs = first[g], 0.0
             while o >= 0:
-                pairs += apart(rows, i, rows, o, caps, True)
+                pairs += apart(rows, i, rows, o, metric)
                 o = after[o]
             total += pairs / size[g]
             after[i], first[g] = first[g], i
@@ -201,7 +202,7 @@ def cost_of(case: Case, capped: bool, genes: Ints) -> float:
         for j in range(d):
             centre[g, j] /= size[g]
     for i in range(n):
-        total += apart(rows, i, centre, genes[i], caps, False)
+        total += apart(rows, i, centre, genes[i], metric)
     return total
 
 
@@ -236,7 +237,7 @@ def spin(wheel: Floats, rng: np.random.Generator) -> int:
 
 @kernel
 def evolve(
-    values: Floats, caps: Floats, capped: bool, k: int, given: Ints, population: int,
+    values: Floats, metric: Metric, k: int, given: Ints, population: int,
     generations: int, mutation: float, crossover: float, rng: np.random.Generator,
 ) -> Ints:  # fmt: skip
     """Genes of the best chromosome after some generations; starts from `given` and random ones.
@@ -246,7 +247,7 @@ def evolve(
     `mutation`; the best always lives on. O(n^2 d + generations population n d).
     """
     n = values.shape[1]
-    case = make_case(values, caps, capped, k)
+    case = make_case(values, metric, k)
     people, children = (
         np.full((population, n), LOOSE, np.int32),
         np.empty((population, n), np.int32),
@@ -254,8 +255,8 @@ def evolve(
     costs, next_costs = np.empty(population), np.empty(population)
     people[0] = given
     for p in range(population):
-        repair(case, capped, k, people[p], rng)
-        costs[p] = cost_of(case, capped, people[p])
+        repair(case, k, people[p], rng)
+        costs[p] = cost_of(case, people[p])
     best, idle = np.argmin(costs), 0
     for _ in range(generations):
         wheel = np.cumsum(costs.max() - costs)
@@ -271,11 +272,11 @@ def evolve(
                 one, two = int(rng.random() * n), int(rng.random() * n)
                 for i in range(min(one, two), max(one, two)):
                     child[i] = other[i] + n // k
-                repair(case, capped, k, child, rng)
+                repair(case, k, child, rng)
             if mutated:
                 mutate(case, child, rng)
             if crossed or mutated:
-                next_costs[p] = cost_of(case, capped, child)
+                next_costs[p] = cost_of(case, child)
         people, children, costs, next_costs = children, people, next_costs, costs
         best = np.argmin(costs)
         idle = 0 if costs[best] < costs[0] else idle + 1
@@ -284,8 +285,8 @@ def evolve(
 
 
 def ga(
-    values: Floats, caps: Floats, capped: bool, k: int, given: Ints, population: int,
-    generations: int, mutation: float, crossover: float, rng: np.random.Generator,
+    values: Floats, metric: Metric, k: int, given: Ints, population: int, generations: int,
+    mutation: float, crossover: float, rng: np.random.Generator,
 ) -> Ints:  # fmt: skip
     """Labels 0, 1, ... of the records of `values` (d, n), n >= k, by `evolve`.
 
@@ -295,8 +296,8 @@ def ga(
     if n < 2 * k:
         return np.zeros(n, np.int32)
     spare, labels = values.copy(), np.empty(n, np.int32)
-    order, _ = split(spare, caps, capped, k, 1, 0)
+    order, _ = split(spare, metric, k, 1, 0)
     labels[order] = evolve(
-        spare, caps, capped, k, given[order], population, generations, mutation, crossover, rng
+        spare, metric, k, given[order], population, generations, mutation, crossover, rng
     )
     return labels

@@ -20,6 +20,7 @@ from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.distance import apart
 from sparkanon.numeric.jit import kernel, tight
 from sparkanon.numeric.members import members as members_of
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.records import Floats
 from sparkanon.numeric.search.leaves import split
 
@@ -28,7 +29,7 @@ class Groups(NamedTuple):
     """Records as rows in the order of their first group, so that neighbours share cache lines."""
 
     rows: Floats  # (n, d)
-    caps: Floats  # (d,)
+    metric: Metric
     members: Ints  # (groups, 2k - 1) rows of a group
     size: Ints  # (groups,) 0 once dissolved
     centre: Floats  # (groups, d): centroid, or a member where there are no centroids
@@ -38,38 +39,38 @@ class Groups(NamedTuple):
 
 @tight
 def e(
-    rows: Floats, caps: Floats, members: Ints, size: Ints, centre: Floats, within: Floats,
-    capped: bool, i: int, g: int,
+    rows: Floats, metric: Metric, members: Ints, size: Ints, centre: Floats, within: Floats,
+    i: int, g: int,
 ) -> float:  # fmt: skip
     """How far row `i` is from group `g`, whether it belongs to it or not; O(d) or O(size d).
 
     Plain arrays, not `Groups`: to take an array out of a tuple costs as much as the distance.
     """
     total = 0.0
-    if capped:
+    if metric.capped:
         for m in range(size[g]):
-            total += apart(rows, i, rows, members[g, m], caps, True)
+            total += apart(rows, i, rows, members[g, m], metric)
         total = total / size[g] - within[g]
     else:
-        total = apart(rows, i, centre, g, caps, False)
+        total = apart(rows, i, centre, g, metric)
     return total
 
 
 @tight
-def settle(groups: Groups, capped: bool, g: int) -> None:
+def settle(groups: Groups, g: int) -> None:
     """Bring centre, `own` and `within` of group `g` up to date; O(size d), capped O(size^2 d)."""
-    rows, caps, members, size = groups.rows, groups.caps, groups.members, groups.size
+    rows, metric, members, size = groups.rows, groups.metric, groups.members, groups.size
     centre, within, own = groups.centre, groups.within, groups.own
     count = size[g]
-    if capped:
+    if metric.capped:
         total = 0.0
         for m in range(count):
             for o in range(m):
-                total += apart(rows, members[g, m], rows, members[g, o], caps, True)
+                total += apart(rows, members[g, m], rows, members[g, o], metric)
         within[g] = total / (count * count)
     for j in range(rows.shape[1]):
         total = rows[members[g, 0], j]
-        if not capped:
+        if not metric.capped:
             for m in range(1, count):
                 total += rows[members[g, m], j]
             total /= count
@@ -77,9 +78,9 @@ def settle(groups: Groups, capped: bool, g: int) -> None:
     total = 0.0
     for m in range(count):
         i = members[g, m]
-        own[i] = e(rows, caps, members, size, centre, within, capped, i, g)
+        own[i] = e(rows, metric, members, size, centre, within, i, g)
         total += own[i]
-    if not capped:
+    if not metric.capped:
         within[g] = total / count
 
 
@@ -103,7 +104,7 @@ def total_cost(groups: Groups) -> float:
 
 @kernel
 def make_groups(
-    values: Floats, caps: Floats, capped: bool, k: int, labels: Ints, part: int
+    values: Floats, metric: Metric, k: int, labels: Ints, part: int
 ) -> tuple[Groups, Ints, Ints, Floats]:
     """Groups from `labels`, numbered anew so that neighbours stand together.
 
@@ -117,12 +118,12 @@ def make_groups(
     for j in range(d):
         for g in range(count):
             total = values[j, records[starts[g]]]
-            if not capped:
+            if not metric.capped:
                 for at in range(starts[g] + 1, starts[g + 1]):
                     total += values[j, records[at]]
                 total /= starts[g + 1] - starts[g]
             points[j, g] = total
-    order, bounds = split(points, caps, capped, part, 1, 0)
+    order, bounds = split(points, metric, part, 1, 0)
     rows, record, row = np.empty((n, d)), np.empty(n, np.int32), 0
     members, size = np.zeros((count, 2 * k - 1), np.int32), np.zeros(count, np.int32)
     for g in range(count):
@@ -136,7 +137,7 @@ def make_groups(
             row += 1
     groups = Groups(
         rows,
-        caps,
+        metric,
         members,
         size,
         np.empty((count, d)),
@@ -144,7 +145,7 @@ def make_groups(
         np.empty(n),
     )
     for g in range(count):
-        settle(groups, capped, g)
+        settle(groups, g)
     return groups, record, bounds, points
 
 

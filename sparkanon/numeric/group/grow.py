@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from sparkanon.numeric.centre import Ints
-from sparkanon.numeric.distance import Reals, distances
+from sparkanon.numeric.distance import distances
 from sparkanon.numeric.jit import tight
+from sparkanon.numeric.metric import Metric, Reals
 
 
 @tight
-def grow(
-    lanes: Reals, caps: Reals, capped: bool, names: Ints, k: int, away: Reals, total: Reals
-) -> None:
+def grow(lanes: Reals, metric: Metric, names: Ints, k: int, away: Reals, total: Reals) -> None:
     """Move the k of `names` that a group grows to to the front; names[0] is its seed.
 
     The next one is always that with the least sum of distances to the members so far: for a
@@ -22,7 +21,7 @@ def grow(
     for i in range(count):
         total[i] = 0.0
     for m in range(1, k):
-        distances(lanes, caps, capped, lanes[:, m - 1], count, away)
+        distances(lanes, metric, lanes[:, m - 1], count, away)
         best = m
         for i in range(m, count):
             total[i] += away[i]

@@ -11,7 +11,8 @@ from sparkanon.numeric.group.loose import spread
 from sparkanon.numeric.group.mdav import FRESH, buckets_of
 from sparkanon.numeric.group.peel import positions
 from sparkanon.numeric.jit import kernel
-from sparkanon.numeric.records import Bools, Floats
+from sparkanon.numeric.metric import Metric
+from sparkanon.numeric.records import Floats
 from sparkanon.numeric.search.index import Index, compact
 from sparkanon.numeric.search.nearest import Best, nearest
 
@@ -19,7 +20,7 @@ REACH = 8  # a group of k is grown from the REACH * k records nearest to its see
 
 
 @kernel
-def grown(index: Index, seeds: Ints, values: Floats, caps: Floats, capped: bool, k: int) -> Ints:
+def grown(index: Index, seeds: Ints, values: Floats, metric: Metric, k: int) -> Ints:
     """Grow a group around the first remaining one of `seeds`, again and again.
 
     Labels 0, 1, ... of the records of `values` (d, n), which `index` holds; -1 of the fewer than
@@ -43,7 +44,7 @@ def grown(index: Index, seeds: Ints, values: Floats, caps: Floats, capped: bool,
         best = Best(heap.near[:count], heap.at[:count], heap.ids[:count])
         for j in range(d):
             point[j] = values[j, record]
-        nearest(index, buckets, caps, capped, 1.0, where[record], point, best)
+        nearest(index, buckets, metric, 1.0, where[record], point, best)
         for a in range(count):
             near[a] = index.ids[best.at[a]]
             if near[a] == record:
@@ -51,7 +52,7 @@ def grown(index: Index, seeds: Ints, values: Floats, caps: Floats, capped: bool,
         for j in range(d):
             for a in range(count):
                 lanes[j, a] = values[j, near[a]]
-        grow(lanes[:, :count], caps, capped, near[:count], k, away, total)
+        grow(lanes[:, :count], metric, near[:count], k, away, total)
         for m in range(k):
             labels[near[m]] = label
             join(index, buckets, where[near[m]], where, group, m)
@@ -60,7 +61,7 @@ def grown(index: Index, seeds: Ints, values: Floats, caps: Floats, capped: bool,
     return labels
 
 
-def ip(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
+def ip(values: Floats, metric: Metric, k: int) -> Ints:
     """Labels 0, 1, ... of the records of `values` (d, n), n >= k; ties go to the lower index.
 
     O(n^2 d / k) at worst, a few per cent of it with boxes, and O(n k d) to grow the groups.
@@ -68,6 +69,6 @@ def ip(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints
     n = values.shape[1]
     if n < 2 * k:
         return np.zeros(n, np.int32)
-    seeds = outermost(values, caps, capped, centre_of(values, caps, capped, codes))
-    labels = grown(buckets_of(values, caps, capped), seeds, values, caps, capped, k)
-    return spread(values, caps, capped, labels, k)
+    seeds = outermost(values, metric, centre_of(values, metric))
+    labels = grown(buckets_of(values, metric), seeds, values, metric, k)
+    return spread(values, metric, labels, k)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from sparkanon.numeric.centre import Centre, Ints, centre, make_centre, recount
-from sparkanon.numeric.distance import distances
+from sparkanon.numeric.distance import added, distances, from_length, length
 from sparkanon.numeric.group.mdav import FRESH, buckets_of, freshen, remove
 from sparkanon.numeric.group.peel import positions
 from sparkanon.numeric.jit import kernel, tight
-from sparkanon.numeric.records import Bools, Floats
-from sparkanon.numeric.search.index import ROUNDING, Index, furthest, length
+from sparkanon.numeric.metric import Metric
+from sparkanon.numeric.records import Floats
+from sparkanon.numeric.search.index import ROUNDING, Index, furthest
 from sparkanon.numeric.search.nearest import Best, nearest, offer
 
 
 @kernel
-def make_spans(values: Floats, caps: Floats, capped: bool, middle: Floats) -> Best:
+def make_spans(values: Floats, metric: Metric, middle: Floats) -> Best:
     """For every record a bound of the distance to its furthest one; O(n (d + log n)).
 
     By the triangle inequality over `middle`. A heap with the largest bound first, ties by lower
@@ -23,29 +24,27 @@ def make_spans(values: Floats, caps: Floats, capped: bool, middle: Floats) -> Be
     """
     n = values.shape[1]
     near = np.empty(n)
-    distances(values, caps, capped, middle, n, near)
-    most = length(near.max(), capped)
+    distances(values, metric, middle, n, near)
+    most = length(metric, near.max())
     for i in range(n):
-        bound = length(near[i], capped) + most
-        near[i] = (bound if capped else bound * bound) * ROUNDING
+        near[i] = from_length(metric, length(metric, near[i]) + most) * ROUNDING
     order = np.argsort(-near, kind="mergesort")
     return Best(near[order], np.full(n, -1, np.int32), -order.astype(np.int32))
 
 
 @tight
-def away(values: Floats, caps: Floats, capped: bool, point: Floats, i: int) -> float:
+def away(values: Floats, metric: Metric, point: Floats, i: int) -> float:
     """Distance from `point` (d,) to record `i`, added up in the order of `distances`."""
     total = 0.0
     for j in range(len(point)):
-        gap = abs(point[j] - values[j, i])
-        total += min(gap, caps[j]) if capped else gap * gap
+        total += added(metric, j, point[j], values[j, i])
     return total
 
 
 @tight
 def widest(
-    index: Index, buckets: int, spans: Best, labels: Ints, values: Floats, caps: Floats,
-    capped: bool, point: Floats,
+    index: Index, buckets: int, spans: Best, labels: Ints, values: Floats, metric: Metric,
+    point: Floats,
 ) -> tuple[int, int]:  # fmt: skip
     """The furthest pair of records of those without a label, lower index first.
 
@@ -62,39 +61,37 @@ def widest(
             return int(record), int(partner)
         for j in range(len(point)):
             point[j] = values[j, record]
-        partner = index.ids[furthest(index, buckets, caps, capped, point)]
-        offer(spans, away(values, caps, capped, point, partner), partner, -record)
+        partner = index.ids[furthest(index, buckets, metric, point)]
+        offer(spans, away(values, metric, point, partner), partner, -record)
 
 
 @kernel
-def pairs(
-    index: Index, state: Centre, values: Floats, caps: Floats, capped: bool, codes: Bools, k: int
-) -> Ints:
+def pairs(index: Index, state: Centre, values: Floats, metric: Metric, k: int) -> Ints:
     """The rounds of `md` over an index that holds all records of `values` (d, n)."""
     d, n = values.shape
     labels, label = np.full(n, -1, np.int32), 0
     where, point, buckets = positions(index, n), np.empty(d), len(index.held)
-    recount(state, values, caps, capped, codes, labels < 0)
+    recount(state, values, metric, labels < 0)
     middle = np.empty(d)
-    centre(state, caps, codes, n, middle)
-    spans = make_spans(values, caps, capped, middle)
+    centre(state, metric, n, middle)
+    spans = make_spans(values, metric, middle)
     best = Best(np.empty(k), np.empty(k, np.int32), np.empty(k, np.int32))
     left, seen, second = n, n + n, False
     while left >= 2 * k:
         if second:  # `point` is still the seed of the first group
-            seed = furthest(index, buckets, caps, capped, point)
+            seed = furthest(index, buckets, metric, point)
         else:
-            centre(state, caps, codes, left, middle)
+            centre(state, metric, left, middle)
             if buckets > 1 and left < FRESH * seen:
-                buckets = freshen(index, buckets, caps, capped, middle)
+                buckets = freshen(index, buckets, metric, middle)
                 seen = left
-            a, b = widest(index, buckets, spans, labels, values, caps, capped, point)
-            outer = away(values, caps, capped, middle, b) > away(values, caps, capped, middle, a)
+            a, b = widest(index, buckets, spans, labels, values, metric, point)
+            outer = away(values, metric, middle, b) > away(values, metric, middle, a)
             seed = where[b if outer else a]
         for j in range(d):
             point[j] = values[j, index.ids[seed]]
-        nearest(index, buckets, caps, capped, 1.0, seed, point, best)
-        remove(index, buckets, state, values, caps, capped, codes, best, labels, label)
+        nearest(index, buckets, metric, 1.0, seed, point, best)
+        remove(index, buckets, state, values, metric, best, labels, label)
         for at in best.at:  # whoever was swapped stands where one of these stood
             where[index.ids[at]] = at
         second = not second and left >= 3 * k
@@ -106,12 +103,12 @@ def pairs(
     return labels
 
 
-def md(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
+def md(values: Floats, metric: Metric, k: int) -> Ints:
     """Labels 0, 1, ... of the records of `values` (d, n), n >= k; ties go to the lower index.
 
     Two groups a round, around the two records that are furthest apart, first around the
     one further from the centre of what remains. O(n^3 d / k) on paper; here
     as MDAV plus some searches of a furthest record a round.
     """
-    index, state = buckets_of(values, caps, capped), make_centre(values, codes)
-    return pairs(index, state, values, caps, capped, codes, k)
+    index, state = buckets_of(values, metric), make_centre(values, metric)
+    return pairs(index, state, values, metric, k)

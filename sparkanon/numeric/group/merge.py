@@ -10,19 +10,20 @@ from sparkanon.numeric.distance import distances
 from sparkanon.numeric.guard import broken
 from sparkanon.numeric.jit import kernel
 from sparkanon.numeric.members import members
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Bools, Floats, Labels
 
 
 @kernel
-def centres(values: Floats, capped: bool, records: Ints, bounds: Ints) -> Floats:
+def centres(values: Floats, metric: Metric, records: Ints, bounds: Ints) -> Floats:
     """The centroid of every group, or one of its records where there are no centroids."""
     found = np.empty((len(values), len(bounds) - 1))
     for j in range(len(values)):
         for g in range(len(bounds) - 1):
             low, high = bounds[g], bounds[g + 1]
             total = values[j, records[(low + high) // 2]]
-            if not capped:
+            if not metric.capped:
                 total = 0.0
                 for at in range(low, high):
                     total += values[j, records[at]] / (high - low)
@@ -31,7 +32,7 @@ def centres(values: Floats, capped: bool, records: Ints, bounds: Ints) -> Floats
 
 
 @kernel
-def join_nearest(points: Floats, caps: Floats, capped: bool, bad: Bools) -> Ints:
+def join_nearest(points: Floats, metric: Metric, bad: Bools) -> Ints:
     """Labels of the groups after each bad one has joined its nearest; O(bad groups d).
 
     `points` (d, groups) are their centres.
@@ -43,7 +44,7 @@ def join_nearest(points: Floats, caps: Floats, capped: bool, bad: Bools) -> Ints
             continue
         for j in range(d):
             point[j] = points[j, g]
-        distances(points, caps, capped, point, groups, near)
+        distances(points, metric, point, groups, near)
         near[g] = np.inf
         one, other = g, np.argmin(near)
         while leader[one] != one:
@@ -68,7 +69,7 @@ def merged(points: Points, labels: Labels) -> Labels | None:
     """Groups that keep the guard's rules; None if even all records together do not."""
     if not len(points.guard.kind):
         return labels
-    values, caps, capped, _ = arrays(points)
+    values, metric = arrays(points)
     while True:
         bounds, records = members(labels)
         bad = broken(points.guard, records, bounds)
@@ -76,5 +77,5 @@ def merged(points: Points, labels: Labels) -> Labels | None:
             return labels
         if len(bad) == 1:
             return None
-        middles = centres(values, capped, records, bounds)
-        labels = join_nearest(middles, caps, capped, bad)[labels]
+        middles = centres(values, metric, records, bounds)
+        labels = join_nearest(middles, metric, bad)[labels]

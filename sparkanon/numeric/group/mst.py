@@ -10,11 +10,12 @@ from sparkanon.numeric.group.md import md
 from sparkanon.numeric.group.trees import cut_heaviest
 from sparkanon.numeric.jit import kernel
 from sparkanon.numeric.members import break_up
-from sparkanon.numeric.records import Bools, Floats
+from sparkanon.numeric.metric import Metric
+from sparkanon.numeric.records import Floats
 
 
 @kernel
-def spanning_tree(values: Floats, caps: Floats, capped: bool) -> tuple[Ints, Floats]:
+def spanning_tree(values: Floats, metric: Metric) -> tuple[Ints, Floats]:
     """Minimum spanning tree by Prim: the parent of every record (-1: record 0) and the distance.
 
     Ties go to the lower index. O(n^2 d) time, O(n d) memory.
@@ -30,7 +31,7 @@ def spanning_tree(values: Floats, caps: Floats, capped: bool) -> tuple[Ints, Flo
             point[j] = rest[j, at]
             rest[j, at] = rest[j, left]
         ids[at], away[at], closest[at] = ids[left], away[left], closest[left]
-        distances(rest, caps, capped, point, left, near)
+        distances(rest, metric, point, left, near)
         at = 0
         for i in range(left):
             if near[i] < away[i] or closest[i] < 0:
@@ -41,7 +42,7 @@ def spanning_tree(values: Floats, caps: Floats, capped: bool) -> tuple[Ints, Flo
     return parent, weight
 
 
-def mst(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
+def mst(values: Floats, metric: Metric, k: int) -> Ints:
     """Labels 0, 1, ... of the records of `values` (d, n), n >= k; O(n^2 d)."""
-    parent, weight = spanning_tree(values, caps, capped)
-    return break_up(md, values, caps, capped, codes, k, cut_heaviest(parent, weight, k))
+    parent, weight = spanning_tree(values, metric)
+    return break_up(md, values, metric, k, cut_heaviest(parent, weight, k))

@@ -12,7 +12,8 @@ from sparkanon.numeric.group.tour import from_centre
 from sparkanon.numeric.group.trees import cut_heaviest
 from sparkanon.numeric.jit import kernel, tight
 from sparkanon.numeric.members import break_up
-from sparkanon.numeric.records import Bools, Floats
+from sparkanon.numeric.metric import Metric
+from sparkanon.numeric.records import Floats
 from sparkanon.numeric.search.index import Index
 from sparkanon.numeric.search.nearest import Best, nearest
 
@@ -28,7 +29,7 @@ def root_of(above: Ints, v: int) -> int:
 
 @kernel
 def forest(
-    index: Index, values: Floats, caps: Floats, capped: bool, k: int, outward: Floats
+    index: Index, values: Floats, metric: Metric, k: int, outward: Floats
 ) -> tuple[Ints, Floats]:
     """Trees of k records or more: the parent of every record (-1 at roots) and the distance.
 
@@ -49,7 +50,7 @@ def forest(
         for u in roots:
             for j in range(d):
                 point[j] = values[j, u]
-            nearest(index, buckets, caps, capped, 1.0, where[u], point, best)
+            nearest(index, buckets, metric, 1.0, where[u], point, best)
             least, v = np.inf, -1
             for a in range(k):
                 other, near = index.ids[best.at[a]], best.near[a]
@@ -67,9 +68,9 @@ def forest(
     return parent, weight
 
 
-def mu_approx(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
+def mu_approx(values: Floats, metric: Metric, k: int) -> Ints:
     """Labels 0, 1, ... of the records of `values` (d, n), n >= k; about O(n d buckets)."""
-    index = buckets_of(values, caps, capped)
-    outward = from_centre(values, caps, capped, codes)
-    parent, weight = forest(index, values, caps, capped, k, outward)
-    return break_up(md, values, caps, capped, codes, k, cut_heaviest(parent, weight, k))
+    index = buckets_of(values, metric)
+    outward = from_centre(values, metric)
+    parent, weight = forest(index, values, metric, k, outward)
+    return break_up(md, values, metric, k, cut_heaviest(parent, weight, k))

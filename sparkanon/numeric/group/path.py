@@ -7,11 +7,12 @@ import numpy as np
 from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.distance import apart
 from sparkanon.numeric.jit import kernel
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.records import Floats
 
 
 @kernel
-def optimal_path(values: Floats, caps: Floats, capped: bool, order: Ints, k: int) -> Ints:
+def optimal_path(values: Floats, metric: Metric, order: Ints, k: int) -> Ints:
     """Labels 0, 1, ... along the path `order` (n,) of the records of `values` (d, n), n >= k.
 
     No other partition of the path into stretches of k..2k-1 records costs less; of two that cost
@@ -31,7 +32,7 @@ def optimal_path(values: Floats, caps: Floats, capped: bool, order: Ints, k: int
         end, reached, found = last + 1, 0.0, False
         for first in range(last, max(last - 2 * k + 1, -1), -1):
             if first < last:
-                reached += apart(rows, first, rows, last, caps, capped)
+                reached += apart(rows, first, rows, last, metric)
                 pairs[first] += reached
             size = end - first
             if size < k or 0 < first < k:  # no groups can be made of fewer than k before it

@@ -11,10 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from sparkanon.numeric.centre import Ints, centre, make_centre, recount
-from sparkanon.numeric.distance import Reals, distances
+from sparkanon.numeric.distance import distances
 from sparkanon.numeric.group.grow import grow
 from sparkanon.numeric.jit import kernel
-from sparkanon.numeric.records import Bools, Floats
+from sparkanon.numeric.metric import Metric, Reals
+from sparkanon.numeric.records import Floats
 from sparkanon.numeric.search.index import Index, compact, make_index, take
 from sparkanon.numeric.search.leaves import SAMPLE
 from sparkanon.numeric.search.nearest import Best, nearest
@@ -27,13 +28,13 @@ FRESH = 0.9  # when fewer are left of those seen last, drop empty buckets
 
 
 @kernel
-def inward(values: Floats, caps: Floats, capped: bool, codes: Bools) -> Ints:
+def inward(values: Floats, metric: Metric) -> Ints:
     """Records of `values` (d, n) by falling distance from their centre; O(n (d + log n))."""
     d, n = values.shape
-    state, middle, near = make_centre(values, codes), np.empty(d), np.empty(n)
-    recount(state, values, caps, capped, codes, np.ones(n, np.bool_))
-    centre(state, caps, codes, n, middle)
-    distances(values, caps, capped, middle, n, near)
+    state, middle, near = make_centre(values, metric), np.empty(d), np.empty(n)
+    recount(state, values, metric, np.ones(n, np.bool_))
+    centre(state, metric, n, middle)
+    distances(values, metric, middle, n, near)
     return np.argsort(-near).astype(np.int32)
 
 
@@ -68,12 +69,12 @@ def positions(index: Index, n: int) -> Ints:
 
 
 @kernel
-def layers(index: Index, seeds: Ints, caps: Reals, capped: bool, k: int) -> Ints:
+def layers(index: Index, seeds: Ints, metric: Metric, k: int) -> Ints:
     """Group the records of the index around the next of `seeds` that remains, again and again."""
     n, d, width = len(seeds), index.values.shape[1], index.values.shape[2]
     where, point = positions(index, n), np.empty(d, np.float32)
     labels, label = np.full(n, -1, np.int32), 0
-    most, slack = min(k + min(3 * k, REACH), n), np.sqrt(SLACK) if capped else SLACK
+    most, slack = min(k + min(3 * k, REACH), n), np.sqrt(SLACK) if metric.capped else SLACK
     heap = Best(np.empty(most, np.float32), np.empty(most, np.int32), np.empty(most, np.int32))
     lanes, away = np.empty((d, most), np.float32), np.empty(most, np.float32)
     total = np.empty(most, np.float32)
@@ -89,7 +90,7 @@ def layers(index: Index, seeds: Ints, caps: Reals, capped: bool, k: int) -> Ints
         best = Best(heap.near[:near], heap.at[:near], heap.ids[:near])
         for j in range(d):
             point[j] = index.values[seed // width, j, seed % width]
-        nearest(index, buckets, caps, capped, slack, seed, point, best)
+        nearest(index, buckets, metric, slack, seed, point, best)
         for a in range(near):
             if best.at[a] == seed:
                 best.at[0], best.at[a] = best.at[a], best.at[0]
@@ -97,7 +98,7 @@ def layers(index: Index, seeds: Ints, caps: Reals, capped: bool, k: int) -> Ints
             bucket, slot = best.at[a] // width, best.at[a] % width
             for j in range(d):
                 lanes[j, a] = index.values[bucket, j, slot]
-        grow(lanes[:, :near], caps, capped, best.at, k, away, total)
+        grow(lanes[:, :near], metric, best.at, k, away, total)
         group = np.sort(best.at[:k])
         for a in range(k - 1, -1, -1):
             at = group[a]
@@ -112,16 +113,17 @@ def layers(index: Index, seeds: Ints, caps: Reals, capped: bool, k: int) -> Ints
     return labels
 
 
-def in_float32(values: Floats, caps: Floats, capped: bool) -> tuple[Reals, Reals]:
-    """`values` (d, n), which are changed, and `caps` for a search in float32."""
+def in_float32(values: Floats, metric: Metric) -> tuple[Reals, Metric]:
+    """`values` (d, n), which are changed, and their metric for a search in float32."""
     scale = fit_for_float32(values)
-    return values.astype(np.float32), (caps * (scale if capped else 1.0)).astype(np.float32)
+    caps = metric.caps * scale if metric.capped else metric.caps
+    return values.astype(np.float32), metric._replace(caps=caps.astype(np.float32))
 
 
-def peel(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
+def peel(values: Floats, metric: Metric, k: int) -> Ints:
     """Labels 0, 1, ... of the records of `values` (d, n), n >= k; about O(n d buckets / k)."""
-    order, bounds = cut(values, caps, capped, BUCKET)
+    order, bounds = cut(values, metric, BUCKET)
     spare = np.ascontiguousarray(values[:, order])
-    points32, caps32 = in_float32(spare, caps, capped)
+    points32, metric32 = in_float32(spare, metric)
     index = make_index(points32, order, bounds, np.empty(0, np.float32), np.empty(0, np.int32))
-    return layers(index, inward(values, caps, capped, codes), caps32, capped, k)
+    return layers(index, inward(values, metric), metric32, k)

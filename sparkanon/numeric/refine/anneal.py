@@ -12,6 +12,7 @@ import numpy as np
 from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.chance import WAITS, Chance, draw, make_chance, make_waits
 from sparkanon.numeric.jit import kernel, tight
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.records import Floats
 from sparkanon.numeric.refine.births import end_group, found_group
 from sparkanon.numeric.refine.descent import SURE
@@ -129,8 +130,8 @@ def store(patch: Patch, members: Ints, size: Ints, names: Ints, named: int, grou
 
 @kernel
 def sweep(
-    rows: Floats, caps: Floats, capped: bool, members: Ints, size: Ints, lists: Ints, k: int,
-    groups: int, apart: int, heat: float, turn: int,
+    rows: Floats, metric: Metric, members: Ints, size: Ints, lists: Ints, k: int, groups: int,
+    apart: int, heat: float, turn: int,
 ) -> float:  # fmt: skip
     """Anneal patches of `groups` neighbouring groups, every `apart`-th one in the middle of one.
 
@@ -148,7 +149,7 @@ def sweep(
         named = choose(size, lists[seed], seed, groups, names)
         if named < 2:
             continue
-        count = load(patch, rows, caps, capped, members, size, names, named)
+        count = load(patch, rows, metric, members, size, names, named)
         slots = count // k + 1
         before = tally(patch, count, slots)
         after = cool(patch, count, slots, k, heat, state, waits, log)

@@ -35,13 +35,13 @@ def tour(lists: Ints) -> Ints:
 
 
 @kernel
-def chain(groups: Groups, capped: bool, lists: Ints, record: Ints) -> Ints:
+def chain(groups: Groups, lists: Ints, record: Ints) -> Ints:
     """The records along a path on which every group is a stretch of neighbours.
 
     Within a group those first that lean to the group before rather than to the one behind. Every
     group must have members. O(n (d + k)), capped O(n k d).
     """
-    rows, caps, members, size = groups.rows, groups.caps, groups.members, groups.size
+    rows, metric, members, size = groups.rows, groups.metric, groups.members, groups.size
     centre, within = groups.centre, groups.within
     order, at, names = np.empty(len(record), np.int32), 0, tour(lists)
     keys = np.empty(len(record))
@@ -50,9 +50,9 @@ def chain(groups: Groups, capped: bool, lists: Ints, record: Ints) -> Ints:
         for m in range(size[names[g]]):
             i, key = members[names[g], m], 0.0
             if g > 0:
-                key += e(rows, caps, members, size, centre, within, capped, i, names[g - 1])
+                key += e(rows, metric, members, size, centre, within, i, names[g - 1])
             if g + 1 < len(names):
-                key -= e(rows, caps, members, size, centre, within, capped, i, names[g + 1])
+                key -= e(rows, metric, members, size, centre, within, i, names[g + 1])
             place = at
             while place > begin and keys[place - 1] > key:
                 keys[place], order[place] = keys[place - 1], order[place - 1]

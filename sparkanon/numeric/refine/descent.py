@@ -16,16 +16,16 @@ SURE = 1e-9  # a step must lower the cost by this part of the terms it is made o
 
 
 @tight
-def between(groups: Groups, capped: bool, a: int, b: int, lanes: Floats, near: Floats) -> None:
+def between(groups: Groups, a: int, b: int, lanes: Floats, near: Floats) -> None:
     """near[m, o] = d(member m of a, member o of b), by lanes of the members of `b`."""
-    rows, members, size, caps = groups.rows, groups.members, groups.size, groups.caps
+    rows, members, size, metric = groups.rows, groups.members, groups.size, groups.metric
     for o in range(size[b]):
         i = members[b, o]
         for j in range(rows.shape[1]):
             lanes[j, o] = rows[i, j]
     count = (size[b] + LANES - 1) // LANES * LANES
     for m in range(size[a]):
-        distances(lanes, caps, capped, rows[members[a, m]], count, near[m])
+        distances(lanes, metric, rows[members[a, m]], count, near[m])
 
 
 @tight
@@ -72,7 +72,7 @@ def best_step(
 
 
 @tight
-def step(groups: Groups, capped: bool, a: int, b: int, from_a: int, from_b: int) -> None:
+def step(groups: Groups, a: int, b: int, from_a: int, from_b: int) -> None:
     """Take a step that `best_step` found."""
     members, size = groups.members, groups.size
     if from_a >= 0 and from_b >= 0:
@@ -87,13 +87,13 @@ def step(groups: Groups, capped: bool, a: int, b: int, from_a: int, from_b: int)
         members[b, from_b] = members[b, size[b] - 1]
         size[b] -= 1
         size[a] += 1
-    settle(groups, capped, a)
-    settle(groups, capped, b)
+    settle(groups, a)
+    settle(groups, b)
 
 
 @tight
 def search(
-    groups: Groups, capped: bool, k: int, lists: Ints, changed: Ints, seen: Ints, clock: int,
+    groups: Groups, k: int, lists: Ints, changed: Ints, seen: Ints, clock: int,
     lanes: Floats, near: Floats, here: Floats,
 ) -> int:  # fmt: skip
     """One pass over all pairs of neighbours of which one has changed since they were last seen.
@@ -113,27 +113,27 @@ def search(
             if size[b] == 0 or (changed[a] <= since and changed[b] <= since):
                 continue
             for _ in range(STEPS):
-                between(groups, capped, a, b, lanes, near)
+                between(groups, a, b, lanes, near)
                 from_a, from_b = best_step(groups, k, a, b, near, here)
                 if from_a < 0 and from_b < 0:
                     break
-                step(groups, capped, a, b, from_a, from_b)
+                step(groups, a, b, from_a, from_b)
                 clock += 1
                 changed[a], changed[b] = clock, clock
     return clock
 
 
 @tight
-def room(groups: Groups, capped: bool, k: int, row: Ints, i: int) -> tuple[int, float]:
+def room(groups: Groups, k: int, row: Ints, i: int) -> tuple[int, float]:
     """The group of `row` with room where record `i` costs least, and that cost; -1 if none."""
-    rows, caps, members, size = groups.rows, groups.caps, groups.members, groups.size
+    rows, metric, members, size = groups.rows, groups.metric, groups.members, groups.size
     centre, within = groups.centre, groups.within
     best, least = -1, np.inf
     for n in range(len(row)):
         b = row[n]
         if b < 0 or size[b] == 0 or size[b] == 2 * k - 1:
             continue
-        rise = e(rows, caps, members, size, centre, within, capped, i, b)
+        rise = e(rows, metric, members, size, centre, within, i, b)
         rise *= size[b] / (size[b] + 1.0)
         if rise < least:
             best, least = b, rise
@@ -141,9 +141,7 @@ def room(groups: Groups, capped: bool, k: int, row: Ints, i: int) -> tuple[int, 
 
 
 @tight
-def dissolve(
-    groups: Groups, capped: bool, k: int, lists: Ints, changed: Ints, clock: int, went: Ints
-) -> int:
+def dissolve(groups: Groups, k: int, lists: Ints, changed: Ints, clock: int, went: Ints) -> int:
     """Spread the members of a group over its neighbours wherever that lowers the cost.
 
     Looks at all groups that have changed since `clock`; `went` is scratch (2k - 1,). Members go
@@ -156,20 +154,20 @@ def dissolve(
             continue
         spent, budget = 0.0, cost(groups, a) * (1.0 - SURE)
         for m in range(size[a]):
-            spent += room(groups, capped, k, lists[a], members[a, m])[1]
+            spent += room(groups, k, lists[a], members[a, m])[1]
             if spent >= budget:
                 break
         if spent >= budget:
             continue
         spent, gone = 0.0, 0
         while gone < size[a]:
-            b, rise = room(groups, capped, k, lists[a], members[a, gone])
+            b, rise = room(groups, k, lists[a], members[a, gone])
             spent += rise
             if b < 0 or spent >= budget:
                 break
             members[b, size[b]] = members[a, gone]
             size[b] += 1
-            settle(groups, capped, b)
+            settle(groups, b)
             went[gone] = b
             gone += 1
         if gone == size[a]:
@@ -180,6 +178,6 @@ def dissolve(
             continue
         for m in range(gone - 1, -1, -1):
             size[went[m]] -= 1
-            settle(groups, capped, went[m])
-        settle(groups, capped, a)
+            settle(groups, went[m])
+        settle(groups, a)
     return done

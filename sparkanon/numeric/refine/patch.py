@@ -14,6 +14,7 @@ import numpy as np
 from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.distance import distances
 from sparkanon.numeric.jit import kernel, tight
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.records import Floats
 
 NEAR = 12  # records of the patch that a record may follow into their group
@@ -79,7 +80,7 @@ def list_near(patch: Patch, count: int) -> int:
 
 @tight
 def load(
-    patch: Patch, rows: Floats, caps: Floats, capped: bool, members: Ints, size: Ints,
+    patch: Patch, rows: Floats, metric: Metric, members: Ints, size: Ints,
     names: Ints, named: int,
 ) -> int:  # fmt: skip
     """Fill the patch with the groups names[:named]; returns the number of records r. O(r^2 d)."""
@@ -94,7 +95,7 @@ def load(
                 patch.lanes[j, count] = rows[i, j]
             count += 1
     for i in range(count):
-        distances(patch.lanes, caps, capped, rows[patch.rows[i]], count, patch.apart[i])
+        distances(patch.lanes, metric, rows[patch.rows[i]], count, patch.apart[i])
     return count
 
 

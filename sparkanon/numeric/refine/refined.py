@@ -9,7 +9,8 @@ from sparkanon.numeric.group.groups import Groups, make_groups, relabel, total_c
 from sparkanon.numeric.group.mdav import mdav
 from sparkanon.numeric.group.path import optimal_path
 from sparkanon.numeric.group.peel import in_float32, peel
-from sparkanon.numeric.records import Bools, Floats
+from sparkanon.numeric.metric import Metric
+from sparkanon.numeric.records import Floats
 from sparkanon.numeric.refine.anneal import sweep
 from sparkanon.numeric.refine.chain import chain
 from sparkanon.numeric.refine.descent import LANES, dissolve, search
@@ -31,11 +32,11 @@ ANNEALED = 20_480  # records, in all sweeps together: a larger block than this h
 TURNS = ((16, 4, 0.3), (28, 7, 0.3), (8, 2, 0.15))
 
 
-def own_start(values: Floats, caps: Floats, capped: bool, codes: Bools, k: int) -> Ints:
+def own_start(values: Floats, metric: Metric, k: int) -> Ints:
     """Labels of the records of `values` (d, n) before any refinement."""
     if values.shape[1] <= WHOLE:
-        return mdav(values, caps, capped, codes, k)
-    return peel(values, caps, capped, codes, k)
+        return mdav(values, metric, k)
+    return peel(values, metric, k)
 
 
 def sweeps(n: int, high: bool) -> int:
@@ -46,37 +47,37 @@ def sweeps(n: int, high: bool) -> int:
 
 
 def listed(
-    values: Floats, caps: Floats, capped: bool, k: int, labels: Ints, many: bool
+    values: Floats, metric: Metric, k: int, labels: Ints, many: bool
 ) -> tuple[Groups, Ints, Ints]:
     """The groups of `labels`, the record of every row, and the neighbours of every group."""
-    groups, record, bounds, points = make_groups(values, caps, capped, k, labels, PART)
+    groups, record, bounds, points = make_groups(values, metric, k, labels, PART)
     whole = len(record) <= WHOLE
     parts, wanted = len(bounds) if whole else PARTS, MANY if many else WANTED
-    points32, caps32 = in_float32(points, caps, capped)
+    points32, metric32 = in_float32(points, metric)
     wanted = min(wanted, len(groups.size) - 1)
-    return groups, record, neighbours(points32, bounds, caps32, capped, parts, wanted)
+    return groups, record, neighbours(points32, bounds, metric32, parts, wanted)
 
 
-def refine(values: Floats, caps: Floats, capped: bool, k: int, labels: Ints, passes: int) -> Ints:
+def refine(values: Floats, metric: Metric, k: int, labels: Ints, passes: int) -> Ints:
     """Lower the cost of the groups in `labels`, sizes stay in k..2k-1; labels 0, 1, ...
 
     Up to `passes` passes; stops after one that gains nothing, or hardly anything in a large block.
     """
     small = len(labels) <= WHOLE
-    groups, record, lists = listed(values, caps, capped, k, labels, small)
+    groups, record, lists = listed(values, metric, k, labels, small)
     count = len(groups.size)
     pairs = lists.copy()
     once(pairs)
     changed, seen = np.ones(count, np.int32), np.zeros(count, np.int32)
     width = (2 * k - 2 + LANES) // LANES * LANES
-    lanes, near, here = np.zeros((len(caps), width)), np.empty((width, width)), np.empty(width)
+    lanes, near, here = np.zeros((len(values), width)), np.empty((width, width)), np.empty(width)
     went = np.empty(2 * k - 1, np.int32)
     clock, left = 1, total_cost(groups)
     worth = 0.0 if small else WORTH
     for _ in range(passes):
         before, last = clock, left
-        clock = search(groups, capped, k, pairs, changed, seen, clock, lanes, near, here)
-        dissolve(groups, capped, k, lists, changed, before, went)
+        clock = search(groups, k, pairs, changed, seen, clock, lanes, near, here)
+        dissolve(groups, k, lists, changed, before, went)
         left = total_cost(groups)
         if last - left <= worth * last:
             break
@@ -84,27 +85,25 @@ def refine(values: Floats, caps: Floats, capped: bool, k: int, labels: Ints, pas
     return relabel(groups, record)
 
 
-def along_a_path(values: Floats, caps: Floats, capped: bool, k: int, labels: Ints) -> Ints:
+def along_a_path(values: Floats, metric: Metric, k: int, labels: Ints) -> Ints:
     """The cheapest groups along a path through the groups of `labels`: never dearer than they."""
-    groups, record, lists = listed(values, caps, capped, k, labels, True)
-    return optimal_path(values, caps, capped, chain(groups, capped, lists, record), k)
+    groups, record, lists = listed(values, metric, k, labels, True)
+    return optimal_path(values, metric, chain(groups, lists, record), k)
 
 
-def anneal(
-    values: Floats, caps: Floats, capped: bool, k: int, labels: Ints, turn: int
-) -> tuple[Ints, float]:
+def anneal(values: Floats, metric: Metric, k: int, labels: Ints, turn: int) -> tuple[Ints, float]:
     """Anneal patches of neighbouring groups once all over; labels, and by how much cost fell."""
-    groups, record, lists = listed(values, caps, capped, k, labels, True)
+    groups, record, lists = listed(values, metric, k, labels, True)
     spare = len(labels) // k - len(groups.size)  # as many groups as there can be
     members = np.concatenate([groups.members, np.zeros((spare, 2 * k - 1), np.int32)])
     size = np.concatenate([groups.size, np.zeros(spare, np.int32)])
     patch = TURNS[turn % len(TURNS)]
-    gained = sweep(groups.rows, caps, capped, members, size, lists, k, *patch, turn)
+    gained = sweep(groups.rows, metric, members, size, lists, k, *patch, turn)
     return relabel(groups._replace(members=members, size=size), record), gained
 
 
 def refined(
-    values: Floats, caps: Floats, capped: bool, k: int, labels: Ints, passes: int, sweeps: int
+    values: Floats, metric: Metric, k: int, labels: Ints, passes: int, sweeps: int
 ) -> Ints:
     """Labels 0, 1, ... of the records of `values` (d, n), n >= k, from those of a start.
 
@@ -112,13 +111,13 @@ def refined(
     search again; stops when annealing has gained nothing in any way. O(n k d) a sweep, with large
     constants.
     """
-    if passes == 0 or labels.max() == 0 or k > (LARGE if capped else LARGEST):
+    if passes == 0 or labels.max() == 0 or k > (LARGE if metric.capped else LARGEST):
         return labels
-    labels, idle = refine(values, caps, capped, k, labels, passes), 0
+    labels, idle = refine(values, metric, k, labels, passes), 0
     for turn in range(sweeps):
-        labels = along_a_path(values, caps, capped, k, labels)
-        labels, gained = anneal(values, caps, capped, k, labels, turn)
-        labels = refine(values, caps, capped, k, labels, passes)
+        labels = along_a_path(values, metric, k, labels)
+        labels, gained = anneal(values, metric, k, labels, turn)
+        labels = refine(values, metric, k, labels, passes)
         idle = 0 if gained > 0.0 else idle + 1
         if idle == len(TURNS):
             break

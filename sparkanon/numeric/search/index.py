@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sparkanon.numeric.centre import Ints
-from sparkanon.numeric.distance import Reals, distances
+from sparkanon.numeric.distance import added, box_ends, box_gaps, distances, from_length, length
 from sparkanon.numeric.jit import kernel, tight
+from sparkanon.numeric.metric import Metric, Reals
 
 LANES = 16  # records: blocks are padded to whole vectors, so that no loop has a slow rest
 ROUNDING = 1.00001  # on bounds by the triangle inequality, which are not monotone to the bit
@@ -82,20 +83,14 @@ def fit_box(index: Index, b: int, j: int) -> None:
 
 
 @tight
-def length(distance: float, capped: bool) -> float:
-    """A distance as a length, for which the triangle inequality holds."""
-    return distance if capped else np.sqrt(distance)
-
-
-@tight
-def fit_reach(index: Index, b: int, caps: Reals, capped: bool) -> None:
+def fit_reach(index: Index, b: int, metric: Metric) -> None:
     """How far the records that remain in bucket `b` are from the hub; O(count d)."""
     near = index.near
-    distances(index.values[index.block[b]], caps, capped, index.hub, index.held[b], near)
+    distances(index.values[index.block[b]], metric, index.hub, index.held[b], near)
     furthest = near[0]
     for i in range(1, index.held[b]):
         furthest = max(furthest, near[i])
-    index.reach[b] = length(furthest, capped)
+    index.reach[b] = length(metric, furthest)
 
 
 @tight
@@ -147,56 +142,33 @@ def whole(held: int) -> int:
 
 
 @tight
-def box_nearest(index: Index, buckets: int, caps: Reals, capped: bool, point: Reals) -> None:
+def box_nearest(index: Index, buckets: int, metric: Metric, point: Reals) -> None:
     """Lower bounds of the distances from `point` to the records of every bucket; O(buckets d)."""
-    zero, out = np.float32(0.0), index.bound
-    for b in range(buckets):
-        out[b] = zero
-    for j in range(len(point)):
-        low, high, at, cap = index.low[j], index.high[j], point[j], caps[j]
-        if capped:
-            for b in range(buckets):
-                out[b] += min(max(low[b] - at, at - high[b], zero), cap)
-        else:
-            for b in range(buckets):
-                gap = max(low[b] - at, at - high[b], zero)
-                out[b] += gap * gap
+    box_gaps(index.low, index.high, buckets, metric, point, point, index.bound)
 
 
 @tight
-def box_furthest(index: Index, buckets: int, caps: Reals, capped: bool, point: Reals) -> None:
+def box_furthest(index: Index, buckets: int, metric: Metric, point: Reals) -> None:
     """Upper bounds of the distances from `point` to the records of every bucket; O(buckets d)."""
     out = index.bound
-    for b in range(buckets):
-        out[b] = np.float32(0.0)
-    for j in range(len(point)):
-        low, high, at, cap = index.low[j], index.high[j], point[j], caps[j]
-        if capped:
-            for b in range(buckets):
-                out[b] += min(max(abs(low[b] - at), abs(high[b] - at)), cap)
-        else:
-            for b in range(buckets):
-                gap = max(abs(low[b] - at), abs(high[b] - at))
-                out[b] += gap * gap
+    box_ends(index.low, index.high, buckets, metric, point, out)
     to_hub = 0.0
     for j in range(len(point)):
-        gap = abs(point[j] - index.hub[j])
-        to_hub += min(gap, caps[j]) if capped else gap * gap
-    to_hub = length(to_hub, capped)
+        to_hub += added(metric, j, point[j], index.hub[j])
+    to_hub = length(metric, to_hub)
     for b in range(buckets):
-        bound = to_hub + index.reach[b]
-        out[b] = min(out[b], (bound if capped else bound * bound) * ROUNDING)
+        out[b] = min(out[b], from_length(metric, to_hub + index.reach[b]) * ROUNDING)
 
 
 @tight
-def furthest(index: Index, buckets: int, caps: Reals, capped: bool, point: Reals) -> int:
+def furthest(index: Index, buckets: int, metric: Metric, point: Reals) -> int:
     """Position of the record furthest from `point`, ties by lower id.
 
     The bucket with the largest bound goes first, then those whose bound is not below the best.
     """
     values, ids, block, held = index.values, index.ids, index.block, index.held
     bound, near, bits = index.bound, index.near, index.near_bits
-    box_furthest(index, buckets, caps, capped, point)
+    box_furthest(index, buckets, metric, point)
     top = 0
     for b in range(buckets):
         if held[b] == 0:
@@ -208,7 +180,7 @@ def furthest(index: Index, buckets: int, caps: Reals, capped: bool, point: Reals
         b = top if turn < 0 else turn
         if bound[b] < best or turn == top or held[b] == 0:
             continue
-        distances(values[block[b]], caps, capped, point, whole(held[b]), near)
+        distances(values[block[b]], metric, point, whole(held[b]), near)
         most = bits[0]
         for i in range(held[b]):  # as integers, as in `least`
             most = max(most, bits[i])

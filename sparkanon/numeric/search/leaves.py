@@ -7,6 +7,7 @@ import numpy as np
 from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.distance import distances
 from sparkanon.numeric.jit import kernel, tight
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.records import Floats
 
 SAMPLE = 128  # records of a part that decide its direction
@@ -78,7 +79,7 @@ def project(values: Floats, low: int, high: int, turn: int, keys: Floats) -> Non
 
 @kernel
 def lean(
-    values: Floats, caps: Floats, low: int, high: int, turn: int, near: Floats, keys: Floats
+    values: Floats, metric: Metric, low: int, high: int, turn: int, near: Floats, keys: Floats
 ) -> None:
     """Keys between two far apart records, d(x, a) - d(x, b): serves a distance without angles."""
     d, count = values.shape[0], high - low
@@ -88,16 +89,16 @@ def lean(
     for _ in range(2):
         for j in range(d):
             point[j] = values[j, seed]
-        distances(values[:, low:high], caps, True, point, count, near)
+        distances(values[:, low:high], metric, point, count, near)
         best = 0
         for i in range(0, count, stride):
             if near[i] > near[best]:
                 best = i
         seed = low + best
-    distances(values[:, low:high], caps, True, point, count, keys)
+    distances(values[:, low:high], metric, point, count, keys)
     for j in range(d):
         point[j] = values[j, seed]
-    distances(values[:, low:high], caps, True, point, count, near)
+    distances(values[:, low:high], metric, point, count, near)
     for i in range(count):
         keys[i] -= near[i]
 
@@ -129,9 +130,7 @@ def select(keys: Floats, order: Ints, rank: int) -> None:
 
 
 @kernel
-def split(
-    values: Floats, caps: Floats, capped: bool, size: int, unit: int, turn: int
-) -> tuple[Ints, Ints]:
+def split(values: Floats, metric: Metric, size: int, unit: int, turn: int) -> tuple[Ints, Ints]:
     """Cut the records of `values` (d, n) in two until no part holds more than `size`.
 
     As few parts as possible, all of nearly the same number of records.
@@ -157,8 +156,8 @@ def split(
             parts += 1
             bounds[parts] = high
             continue
-        if capped:
-            lean(values, caps, low, high, turn, near, keys)
+        if metric.capped:
+            lean(values, metric, low, high, turn, near, keys)
         else:
             project(values, low, high, turn, keys)
         for i in range(count):

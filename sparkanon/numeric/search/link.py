@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sparkanon.numeric.centre import Ints
-from sparkanon.numeric.distance import distances
+from sparkanon.numeric.distance import box_gaps, distances
 from sparkanon.numeric.jit import kernel, tight
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.records import Floats
 from sparkanon.numeric.search.index import LANES, make_index, whole
 from sparkanon.numeric.search.nearest import least
@@ -86,7 +87,7 @@ def lay_out(index_ids: Ints, held: Ints, width: int, given: Longs) -> Longs:
     return placed
 
 
-def make(values: Floats, caps: Floats, capped: bool, cls: Longs, weight: Longs) -> Targets:
+def make(values: Floats, metric: Metric, cls: Longs, weight: Longs) -> Targets:
     """Buckets over reference points `values` (d, n); O(n d log n)."""
     d, n = values.shape
     if n == 0:
@@ -94,8 +95,8 @@ def make(values: Floats, caps: Floats, capped: bool, cls: Longs, weight: Longs) 
         return Targets(
             np.empty((0, d, LANES)), np.empty(0, np.int32), none, none, none, nothing, nothing
         )
-    values, caps = floats(values), floats(caps)
-    order, bounds = cut(values, caps, capped, BUCKET)
+    values = floats(values)
+    order, bounds = cut(values, metric, BUCKET)
     index = make_index(
         np.ascontiguousarray(values[:, order]), order, bounds, np.empty(0), np.empty(0, np.int64)
     )
@@ -118,32 +119,9 @@ def longs(given: Longs) -> Longs:
 
 
 @tight
-def box_gaps(
-    low: Floats, high: Floats, count: int, caps: Floats, capped: bool, start: Floats, end: Floats,
-    out: Floats,
-) -> None:  # fmt: skip
-    """Lower bounds of the distances between the box start..end and `count` others; O(count d).
-
-    The operations of `distances` in their order: rounding is monotone, so no distance from a
-    point in the box to a point in the other can come out below the bound.
-    """
-    for b in range(count):
-        out[b] = 0.0
-    for j in range(len(start)):
-        lower, upper, first, last, cap = low[j], high[j], start[j], end[j], caps[j]
-        if capped:
-            for b in range(count):
-                out[b] += min(max(lower[b] - last, first - upper[b], 0.0), cap)
-        else:
-            for b in range(count):
-                gap = max(lower[b] - last, first - upper[b], 0.0)
-                out[b] += gap * gap
-
-
-@tight
 def compare(
-    targets: Targets, chosen: Ints, boxes: Boxes, caps: Floats, capped: bool, queries: Floats,
-    first: int, last: int, cls: Longs, found: Links,
+    targets: Targets, chosen: Ints, boxes: Boxes, metric: Metric, queries: Floats, first: int,
+    last: int, cls: Longs, found: Links,
 ) -> None:  # fmt: skip
     """Look for neighbours of the queries first..last-1 in the `chosen` buckets.
 
@@ -157,13 +135,13 @@ def compare(
             boxes.high[j, c] = targets.high[j, chosen[c]]
     for q in range(first, last):
         point = queries[q]
-        box_gaps(boxes.low, boxes.high, len(chosen), caps, capped, point, point, bound)
+        box_gaps(boxes.low, boxes.high, len(chosen), metric, point, point, bound)
         for c in range(len(chosen)):
             if bound[c] > best[q]:
                 continue
             b = chosen[c]
             count = whole(held[b])
-            distances(values[b], caps, capped, point, count, near)
+            distances(values[b], metric, point, count, near)
             # The empty places up to `count` are at least as far as any point.
             nearest = least(near, boxes.near_bits, 0, count)
             if nearest > best[q]:
@@ -178,9 +156,8 @@ def compare(
 
 @kernel
 def search(
-    targets: Targets, caps: Floats, capped: bool, queries: Floats, bounds: Ints, cls: Longs,
-    found: Links,
-) -> None:  # fmt: skip
+    targets: Targets, metric: Metric, queries: Floats, bounds: Ints, cls: Longs, found: Links
+) -> None:
     """Fill `found`, whose distances are limits at first, for `queries` (m, d) in groups."""
     d, buckets = targets.low.shape
     start, end, centre = np.empty(d), np.empty(d), np.empty(d)
@@ -199,15 +176,15 @@ def search(
                 start[j] = min(start[j], queries[q, j])
                 end[j] = max(end[j], queries[q, j])
             centre[j] = (start[j] + end[j]) / 2
-        box_gaps(targets.low, targets.high, buckets, caps, capped, start, end, gap)
-        distances(targets.middle, caps, capped, centre, buckets, to_middle)
+        box_gaps(targets.low, targets.high, buckets, metric, start, end, gap)
+        distances(targets.middle, metric, centre, buckets, to_middle)
         for turn in range(starts):
             top = -1
             for b in range(buckets):
                 if not np.isnan(gap[b]) and (top < 0 or to_middle[b] < to_middle[top]):
                     top = b
             chosen[turn], gap[top] = top, np.nan  # within no limit: never a second time
-        compare(targets, chosen[:starts], boxes, caps, capped, queries, first, last, cls, found)
+        compare(targets, chosen[:starts], boxes, metric, queries, first, last, cls, found)
         limit = found.best[first:last].max()
         count = 0
         for b in range(buckets):
@@ -216,13 +193,12 @@ def search(
                 count += 1
         # The most promising first, so that the limits fall quickly.
         others = chosen[:count][np.argsort(to_middle[chosen[:count]])]
-        compare(targets, others, boxes, caps, capped, queries, first, last, cls, found)
+        compare(targets, others, boxes, metric, queries, first, last, cls, found)
 
 
 def link(
-    targets: Targets, caps: Floats, capped: bool, queries: Floats, cls: Longs,
-    most: Floats | None = None,
-) -> Linked:  # fmt: skip
+    targets: Targets, metric: Metric, queries: Floats, cls: Longs, most: Floats | None = None
+) -> Linked:
     """The nearest reference points of `queries` (d, m) among `targets`, exactly, ties included.
 
     Only neighbours with a distance of at most `most` (m,) count. A known distance, such as that
@@ -232,11 +208,11 @@ def link(
     best = np.full(m, np.inf) if most is None else np.array(most, np.float64)
     hits, ties = np.zeros(m, np.int64), np.zeros(m, np.int64)
     if m > 0 and len(targets.held) > 0:
-        queries, caps = floats(queries), floats(caps)
-        order, bounds = cut(queries, caps, capped, TOGETHER)
+        queries = floats(queries)
+        order, bounds = cut(queries, metric, TOGETHER)
         found = Links(best[order], hits.copy(), ties.copy())
         points = np.ascontiguousarray(queries[:, order].T)
-        search(targets, caps, capped, points, bounds, longs(cls)[order], found)
+        search(targets, metric, points, bounds, longs(cls)[order], found)
         best[order], hits[order], ties[order] = found
     best[ties == 0] = np.inf
     return Linked(best, hits, ties)
@@ -244,14 +220,14 @@ def link(
 
 @kernel
 def within_reach(
-    queries: Floats, best: Floats, low: Floats, high: Floats, caps: Floats, capped: bool
+    queries: Floats, best: Floats, low: Floats, high: Floats, metric: Metric
 ) -> tuple[Longs, Longs]:
     """`reaches` for queries (m, d) and boxes (d, blocks)."""
     blocks = low.shape[1]
     bound, room = np.empty(blocks), max(len(queries), 1)
     query, block, count = np.empty(room, np.int64), np.empty(room, np.int64), 0
     for q in range(len(queries)):
-        box_gaps(low, high, blocks, caps, capped, queries[q], queries[q], bound)
+        box_gaps(low, high, blocks, metric, queries[q], queries[q], bound)
         if count + blocks > room:
             room = 2 * (count + blocks)
             more_query, more_block = np.empty(room, np.int64), np.empty(room, np.int64)
@@ -265,7 +241,7 @@ def within_reach(
 
 
 def reaches(
-    queries: Floats, best: Floats, low: Floats, high: Floats, caps: Floats, capped: bool
+    queries: Floats, best: Floats, low: Floats, high: Floats, metric: Metric
 ) -> tuple[Longs, Longs]:
     """Which boxes may hold a point at most `best` (m,) from which of `queries` (d, m).
 
@@ -275,7 +251,6 @@ def reaches(
     """
     full = np.flatnonzero((low <= high).all(axis=1))
     query, block = within_reach(
-        floats(queries.T), floats(best), floats(low[full].T), floats(high[full].T), floats(caps),
-        capped,
-    )  # fmt: skip
+        floats(queries.T), floats(best), floats(low[full].T), floats(high[full].T), metric
+    )
     return query, full[block]

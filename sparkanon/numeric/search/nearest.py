@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sparkanon.numeric.centre import Ints
-from sparkanon.numeric.distance import Reals, distances
+from sparkanon.numeric.distance import distances
 from sparkanon.numeric.jit import tight
+from sparkanon.numeric.metric import Metric, Reals
 from sparkanon.numeric.search.index import Index, box_nearest, whole
 
 STRETCH = 32  # bounds that are looked at together
@@ -76,9 +77,8 @@ def looked_at(turn: int, home: int, buckets: int) -> tuple[int, int]:
 
 @tight
 def nearest(
-    index: Index, buckets: int, caps: Reals, capped: bool, slack: float, seed: int,
-    point: Reals, best: Best,
-) -> None:  # fmt: skip
+    index: Index, buckets: int, metric: Metric, slack: float, seed: int, point: Reals, best: Best
+) -> None:
     """Fill `best` with the records nearest to `point`, which stands at position `seed`.
 
     Exact with slack 1, ties by lower id, the seed itself always among them. A larger slack
@@ -90,7 +90,7 @@ def nearest(
     width = values.shape[2]
     best.near[:] = np.inf
     best.ids[:] = len(ids)
-    box_nearest(index, buckets, caps, capped, point)
+    box_nearest(index, buckets, metric, point)
     home = index.bucket[seed // width]
     limit = np.inf
     for turn in range(-2, (buckets + STRETCH - 1) // STRETCH):
@@ -101,7 +101,7 @@ def nearest(
             if bound[b] > limit or held[b] == 0 or (b == home and turn > -2):
                 continue
             count = whole(held[b])
-            distances(values[block[b]], caps, capped, point, count, near)
+            distances(values[block[b]], metric, point, count, near)
             if least(near, near_bits, 0, count) > best.near[0]:
                 continue
             first = block[b] * width

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from sparkanon.numeric.centre import Ints
-from sparkanon.numeric.distance import Reals, distances
+from sparkanon.numeric.distance import distances
 from sparkanon.numeric.jit import kernel, tight
+from sparkanon.numeric.metric import Metric, Reals
 from sparkanon.numeric.search.index import Index, make_index
 from sparkanon.numeric.search.nearest import least
 
@@ -28,8 +29,8 @@ def keep_least(near: Reals, bits: Ints, count: int, first: int, best: Reals, nam
 
 @tight
 def list_part(
-    index: Index, bounds: Ints, caps: Reals, capped: bool, b: int, names: Ints, point: Reals,
-    best: Reals, lists: Ints,
+    index: Index, bounds: Ints, metric: Metric, b: int, names: Ints, point: Reals, best: Reals,
+    lists: Ints,
 ) -> None:  # fmt: skip
     """The lists of the groups of part `b` from the parts `names`; `point`, `best` are scratch.
 
@@ -43,7 +44,7 @@ def list_part(
             slot = g - bounds[b]
             for j in range(len(point)):
                 point[j] = values[b, j, slot]
-            distances(values[o], caps, capped, point, width, near)
+            distances(values[o], metric, point, width, near)
             if o == b:
                 near[slot] = np.inf
             # what fills a part up to its width is nobody, though not infinitely far if capped
@@ -51,9 +52,7 @@ def list_part(
 
 
 @kernel
-def neighbours(
-    points: Reals, bounds: Ints, caps: Reals, capped: bool, parts: int, wanted: int
-) -> Ints:
+def neighbours(points: Reals, bounds: Ints, metric: Metric, parts: int, wanted: int) -> Ints:
     """The `wanted` nearest groups of every group, nearest first, -1 where there are fewer.
 
     `points` (d, groups), float32, are their centres; contiguous parts lie between `bounds`. Looked
@@ -67,7 +66,7 @@ def neighbours(
     for b in range(total):
         for j in range(d):  # a record in the middle of the order for a capped distance
             middle[j, b] = points[j, (bounds[b] + bounds[b + 1]) // 2]
-            if not capped:
+            if not metric.capped:
                 middle[j, b] = points[j, bounds[b] : bounds[b + 1]].mean()
     lists = np.full((groups, wanted), -1, np.int32)
     near, point = np.empty(total, np.float32), np.empty(d, np.float32)
@@ -77,9 +76,9 @@ def neighbours(
         nearest[:] = np.inf
         for j in range(d):
             point[j] = middle[j, b]
-        distances(middle, caps, capped, point, total, near)
+        distances(middle, metric, point, total, near)
         keep_least(near, near.view(np.int32), total, 0, nearest, names)
-        list_part(index, bounds, caps, capped, b, names, point, best, lists)
+        list_part(index, bounds, metric, b, names, point, best, lists)
     return lists
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.distance import distances
 from sparkanon.numeric.jit import kernel, tight
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.records import Bools, Floats
 from sparkanon.numeric.search.boxes import (
     ROUNDING,
@@ -83,6 +84,7 @@ def arranged(boxes: Boxes, yard: Yard, size: int) -> tuple[Longs, Ints, Floats]:
     makes the hull of its part endless in that coordinate.
     """
     at, endless = places(boxes, yard), np.isinf(boxes.low) & np.isinf(boxes.high)
+    metric = Metric(yard.cap, yard.capped, np.zeros(len(at), np.bool_))
     order, bounds = [np.empty(0, np.int64)], [np.zeros(1, np.int64)]
     todo, done = [np.arange(boxes.n)], 0
     while todo:
@@ -94,7 +96,7 @@ def arranged(boxes: Boxes, yard: Yard, size: int) -> tuple[Longs, Ints, Floats]:
             apart_ = endless[j, rows]
             todo += [rows[apart_], rows[~apart_]]
         elif len(rows):
-            local, ends = cut(np.ascontiguousarray(at[:, rows]), yard.cap, yard.capped, size)
+            local, ends = cut(np.ascontiguousarray(at[:, rows]), metric, size)
             order.append(rows[local])
             bounds.append(ends[1:].astype(np.int64) + done)
             done += len(rows)
@@ -185,7 +187,8 @@ def search(
     asking = original if original_asks else released
     d, buckets = shelves.low_least.shape
     start, end, centre = np.empty(d), np.empty(d), np.empty(d)
-    gap, to_middle, ones = np.empty(buckets), np.empty(buckets), np.ones(d)
+    gap, to_middle = np.empty(buckets), np.empty(buckets)
+    straight = Metric(np.ones(d), False, np.zeros(d, np.bool_))
     scratch = Scratch(
         np.empty((d, buckets)), np.empty((d, buckets)), np.empty(buckets),
         np.empty(shelves.low.shape[2]),
@@ -209,7 +212,7 @@ def search(
                 count += 1
         chosen = listed[:count]
         if limit > 0.0:  # those first that may hold a nearer one
-            distances(shelves.middle, ones, False, centre, buckets, to_middle)
+            distances(shelves.middle, straight, centre, buckets, to_middle)
             chosen = chosen[np.argsort(to_middle[chosen])]
         for j in range(d):
             for c in range(count):

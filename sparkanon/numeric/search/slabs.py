@@ -5,16 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from sparkanon.numeric.centre import Ints
+from sparkanon.numeric.distance import added
 from sparkanon.numeric.jit import kernel, tight
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.records import Floats
 from sparkanon.numeric.search.leaves import SAMPLE, select
 
 
 @tight
-def widest(values: Floats, caps: Floats, capped: bool, order: Ints, low: int, high: int) -> int:
+def widest(values: Floats, metric: Metric, order: Ints, low: int, high: int) -> int:
     """The coordinate in which a strided sample of points low..high-1 is spread most; O(SAMPLE d).
 
-    By squared deviations, or by capped ones from a middle point if `capped`.
+    By squared deviations, or by capped ones from a middle point where there are no means.
     """
     stride = max((high - low) // SAMPLE, 1)
     best, chosen = -1.0, 0
@@ -23,17 +25,16 @@ def widest(values: Floats, caps: Floats, capped: bool, order: Ints, low: int, hi
         for i in range(low, high, stride):
             total += row[order[i]]
             count += 1
-        middle = row[order[(low + high) // 2]] if capped else total / count
+        middle = row[order[(low + high) // 2]] if metric.capped else total / count
         for i in range(low, high, stride):
-            gap = abs(row[order[i]] - middle)
-            spread += min(gap, caps[j]) if capped else gap * gap
+            spread += added(metric, j, row[order[i]], middle)
         if spread > best:
             best, chosen = spread, j
     return chosen
 
 
 @kernel
-def cut(values: Floats, caps: Floats, capped: bool, size: int) -> tuple[Ints, Ints]:
+def cut(values: Floats, metric: Metric, size: int) -> tuple[Ints, Ints]:
     """Halve the points of `values` (d, n) until no part holds more than `size`.
 
     Returns the order (position -> point) and the bounds of the parts. O(n log(n / size)). Boxes
@@ -56,7 +57,7 @@ def cut(values: Floats, caps: Floats, capped: bool, size: int) -> tuple[Ints, In
             parts += 1
             bounds[parts] = high
             continue
-        j = widest(values, caps, capped, order, low, high)
+        j = widest(values, metric, order, low, high)
         for i in range(low, high):
             keys[i] = values[j, order[i]]
         select(keys[low:high], order[low:high], half)

@@ -11,16 +11,16 @@ from sparkanon.numeric.records import Floats, Labels
 def distance_matrix(points: Points) -> Floats:
     """All distances (n, n)."""
     gaps = np.abs(points.values[:, :, None] - points.values[:, None, :])
-    if points.caps is None:
+    if not points.metric.capped:
         return np.asarray((gaps**2).sum(axis=0))
-    return np.asarray(np.minimum(gaps, points.caps[:, None, None]).sum(axis=0))
+    return np.asarray(np.minimum(gaps, points.metric.caps[:, None, None]).sum(axis=0))
 
 
 def distances_to(points: Points, where: Floats) -> Floats:
     gaps = np.abs(points.values - where[:, None])
-    if points.caps is None:
+    if not points.metric.capped:
         return np.asarray((gaps**2).sum(axis=0))
-    return np.asarray(np.minimum(gaps, points.caps[:, None]).sum(axis=0))
+    return np.asarray(np.minimum(gaps, points.metric.caps[:, None]).sum(axis=0))
 
 
 def centre_of(points: Points, left: list[int]) -> Floats:
@@ -28,15 +28,15 @@ def centre_of(points: Points, left: list[int]) -> Floats:
     centre = np.empty(points.d)
     for j in range(points.d):
         values = points.values[j, left]
-        if points.caps is None:
+        if not points.metric.capped:
             centre[j] = values.mean()
-        elif points.codes[j]:
+        elif points.metric.codes[j]:
             codes, counts = np.unique(values, return_counts=True)
             centre[j] = codes[np.argmax(counts)]
         else:
-            numbers = values[values <= 1.5 * points.caps[j]]
+            numbers = values[values <= 1.5 * points.metric.caps[j]]
             most_null = 2 * len(numbers) < len(values)
-            centre[j] = 2 * points.caps[j] if most_null else numbers.mean()
+            centre[j] = 2 * points.metric.caps[j] if most_null else numbers.mean()
     return centre
 
 
@@ -108,7 +108,7 @@ def cost(points: Points, labels: Labels) -> float:
     total = 0.0
     for label in range(labels.max() + 1):
         members = np.flatnonzero(labels == label)
-        sub = Points(points.values[:, members], points.caps, points.codes)
+        sub = Points(points.values[:, members], points.metric)
         total += distance_matrix(sub).sum() / 2 / len(members)
     return total
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.points import Points
 
 
@@ -23,7 +24,7 @@ def capped(n: int) -> Points:
     numbers = rng.random((3, n))
     numbers[1, rng.random(n) < 0.2] = 2.0
     values = np.vstack([numbers, rng.integers(0, 4, n)]) * caps[:, None]
-    return Points(values, caps, np.array([False, False, False, True]))
+    return Points(values, Metric.manhattan(caps, np.array([False, False, False, True])))
 
 
 CASES = {

@@ -14,8 +14,8 @@ from sparkanon.numeric.records import Labels
 
 
 def run(points: Points, k: int) -> Labels:
-    values, caps, capped, _ = arrays(points)
-    return dba(values, caps, capped, k)
+    values, metric = arrays(points)
+    return dba(values, metric, k)
 
 
 def brute_dba(points: Points, k: int) -> Labels:
@@ -24,7 +24,7 @@ def brute_dba(points: Points, k: int) -> Labels:
     labels, label = np.full(points.n, -1, np.int32), 0
     while len(left) >= k:
         near = left[np.argsort(between[np.ix_(left, left)], axis=1, kind="stable")[:, :k]]
-        if points.caps is None:
+        if not points.metric.capped:
             held = points.values[:, near]
             loose = ((held - held.mean(axis=2, keepdims=True)) ** 2).sum(axis=(0, 2))
         else:

@@ -11,6 +11,7 @@ from brute import brute_cbfs, brute_md
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.group.md import md
 from sparkanon.numeric.group.mdav import cbfs
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
 
@@ -23,7 +24,7 @@ def gower(rng: np.random.Generator, n: int) -> Points:
     caps = np.full(3, 0.25)
     nulls = np.where(rng.random(n) < 0.2, 2.0, rng.integers(0, 9, n) / 8)
     values = np.vstack([rng.integers(0, 9, n) / 8, nulls, rng.integers(0, 5, n)]) * caps[:, None]
-    return Points(values, caps, np.array([False, False, True]))
+    return Points(values, Metric.manhattan(caps, np.array([False, False, True])))
 
 
 def test_cbfs_takes_the_centre_anew_after_every_group_by_hand() -> None:

@@ -56,8 +56,8 @@ def test_a_full_group_is_split_by_hand() -> None:
 def test_any_genes_become_groups_of_k_to_2k(k: int) -> None:
     rng = np.random.default_rng(k)
     for points in (Points.euclidean(rng.normal(size=(3, 101))), gower(rng, 101)):
-        values, caps, capped, _ = arrays(points)
-        case = make_case(values, caps, capped, k)
+        values, metric = arrays(points)
+        case = make_case(values, metric, k)
         for spread in (0, 3, 101 // k):
             for _ in range(20):
                 codes = rng.integers(LOOSE, 2 * (101 // k), 101) if spread == 0 else None
@@ -68,7 +68,7 @@ def test_any_genes_become_groups_of_k_to_2k(k: int) -> None:
                 else:  # no code may have 2k records or more, as in parents
                     genes = np.where(np.bincount(codes + 1)[codes + 1] < 2 * k, codes, LOOSE)
                 made = rng.permutation(genes).astype(np.int32)
-                repair(case, capped, k, made, rng)
+                repair(case, k, made, rng)
                 sizes = np.bincount(made)
                 assert k <= sizes.min() <= sizes.max() < 2 * k
 
@@ -77,8 +77,8 @@ def test_cost_is_the_brute_force_cost() -> None:
     rng = np.random.default_rng(5)
     labels = rng.permutation(np.arange(60) % 12).astype(np.int32)
     for points in (Points.euclidean(rng.normal(size=(5, 60))), gower(rng, 60)):
-        values, caps, capped, _ = arrays(points)
-        found = cost_of(make_case(values, caps, capped, 5), capped, labels)
+        values, metric = arrays(points)
+        found = cost_of(make_case(values, metric, 5), labels)
         assert found == pytest.approx(cost(points, labels))
 
 

@@ -23,6 +23,7 @@ from sparkanon.numeric.guard import (
     holds,
     make_guard,
 )
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.points import Points
 
 MEASURES = {
@@ -106,8 +107,8 @@ def test_groups_are_joined_until_the_rule_holds(kind: int, capped: bool) -> None
     codes = rng.choice(6, size=n, p=[0.5, 0.2, 0.1, 0.1, 0.05, 0.05])
     values, labels = rng.random((3, n)), (np.arange(n) // 4).astype(np.int32)
     assert not keeps(measured(labels, codes, kind), kind, limit), "nothing to do"
-    caps = np.ones(3) if capped else None
-    points = Points(values, caps, np.zeros(3, np.bool_), guard_of(codes, kind, limit))
+    metric = Metric.manhattan(np.ones(3), np.zeros(3, np.bool_)) if capped else Metric.euclidean(3)
+    points = Points(values, metric, guard_of(codes, kind, limit))
     joined = merged(points, labels)
     assert joined is not None
     assert keeps(measured(joined, codes, kind), kind, limit)

@@ -5,19 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.records import Floats
 from sparkanon.numeric.search.link import Linked, Longs, link, make, reaches
 
 
 def brute(
     values: Floats, cls: Longs, weight: Longs, queries: Floats, query_cls: Longs,
-    caps: Floats | None, most: Floats | None = None,
+    metric: Metric, most: Floats | None = None,
 ) -> Linked:  # fmt: skip
     """All distances (m, n), a coordinate at a time: the order of sums decides what ties."""
     near = np.zeros((queries.shape[1], values.shape[1]))
     for j in range(len(values)):
         gap = np.abs(queries[j][:, None] - values[j][None, :])
-        near += gap * gap if caps is None else np.minimum(gap, caps[j])
+        near += np.minimum(gap, metric.caps[j]) if metric.capped else gap * gap
     if most is not None:
         near[near > most[:, None]] = np.inf
     best = near.min(axis=1)
@@ -28,11 +29,10 @@ def brute(
 
 def run(
     values: Floats, cls: Longs, weight: Longs, queries: Floats, query_cls: Longs,
-    caps: Floats | None, most: Floats | None = None,
+    metric: Metric, most: Floats | None = None,
 ) -> Linked:  # fmt: skip
-    capped, caps = caps is not None, np.ones(len(values)) if caps is None else caps
-    targets = make(values, caps, capped, cls, weight)
-    return link(targets, caps, capped, queries, query_cls, most)
+    targets = make(values, metric, cls, weight)
+    return link(targets, metric, queries, query_cls, most)
 
 
 def assert_equal(found: Linked, expected: Linked) -> None:
@@ -47,29 +47,29 @@ def names(rng: np.random.Generator, n: int, classes: int) -> Longs:
     return hashes[rng.integers(0, classes, n)]
 
 
-def table(kind: str, d: int, n: int, m: int) -> tuple[Floats, Floats, Floats | None]:
-    """Reference, queries and caps."""
-    rng = np.random.default_rng(d * 1000 + n + m)
+def table(kind: str, d: int, n: int, m: int) -> tuple[Floats, Floats, Metric]:
+    """Reference, queries and metric."""
+    rng, straight = np.random.default_rng(d * 1000 + n + m), Metric.euclidean(d)
     if kind == "normal":
-        return rng.normal(size=(d, n)), rng.normal(size=(d, m)), None
+        return rng.normal(size=(d, n)), rng.normal(size=(d, m)), straight
     if kind == "grid":  # many exact ties
         values = rng.integers(0, 4, size=(d, n)).astype(float)
-        return values, rng.integers(0, 8, size=(d, m)) / 2, None
+        return values, rng.integers(0, 8, size=(d, m)) / 2, straight
     if kind == "thirds":  # the same points again and again, with sums that are rounded
         values = rng.integers(0, 3, size=(d, n)) / 3
-        return values, values[:, rng.integers(0, n, m)] + 0.1, None
+        return values, values[:, rng.integers(0, n, m)] + 0.1, straight
     if kind == "constant":
         values, queries = rng.normal(size=(d, n)), rng.normal(size=(d, m))
         values[::2], queries[::2] = 7.0, 7.0
-        return values, queries, None
+        return values, queries, straight
     if kind == "one point":
-        return np.full((d, n), 0.1), rng.normal(size=(d, m)), None
-    caps = np.full(d, 1 / d)
+        return np.full((d, n), 0.1), rng.normal(size=(d, m)), straight
+    caps, codes = np.full(d, 1 / d), np.zeros(d, np.bool_)
     values, queries = rng.random((d, n)), rng.random((d, m))
     values[::2] = rng.integers(0, 5, size=values[::2].shape)
     queries[::2] = rng.integers(0, 6, size=queries[::2].shape)
     values[1::3][rng.random(values[1::3].shape) < 0.2] = 2.0
-    return values * caps[:, None], queries * caps[:, None], caps
+    return values * caps[:, None], queries * caps[:, None], Metric.manhattan(caps, codes)
 
 
 KINDS = ["normal", "grid", "thirds", "constant", "one point", "capped"]
@@ -80,7 +80,8 @@ def test_credit_by_hand() -> None:
     # Query 2 is 1 from 1 (weight 3, its class) and from both points at 3 (weights 1 and 2, one
     # of its class): hits 2, ties 6. Query 9 is 6 from 3, where class 8 is not.
     values, cls = np.array([[1.0, 3, 3, -5]]), np.array([4, 4, 5, 8])
-    found = run(values, cls, np.array([3, 1, 2, 1]), np.array([[2.0, 9]]), np.array([4, 8]), None)
+    queries, ask = np.array([[2.0, 9]]), np.array([4, 8])
+    found = run(values, cls, np.array([3, 1, 2, 1]), queries, ask, Metric.euclidean(1))
     assert found.best.tolist() == [1, 36]
     assert found.hits.tolist() == [2, 0]
     assert found.ties.tolist() == [6, 3]
@@ -89,7 +90,7 @@ def test_credit_by_hand() -> None:
 def test_a_limit_admits_neighbours_at_exactly_the_limit() -> None:
     values, one = np.array([[0.0, 3]]), np.array([1, 1])
     queries, most = np.array([[1.0, 1.0, 1.0]]), np.array([0.5, 1.0, 9.0])
-    found = run(values, one, one, queries, np.array([1, 1, 1]), None, most)
+    found = run(values, one, one, queries, np.array([1, 1, 1]), Metric.euclidean(1), most)
     assert found.best.tolist() == [np.inf, 1, 1]
     assert found.hits.tolist() == [0, 1, 1]
     assert found.ties.tolist() == [0, 1, 1]
@@ -99,9 +100,9 @@ def test_a_limit_admits_neighbours_at_exactly_the_limit() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_brute_force(kind: str, d: int, n: int, m: int) -> None:
     rng = np.random.default_rng(n)
-    values, queries, caps = table(kind, d, n, m)
+    values, queries, metric = table(kind, d, n, m)
     pool = names(rng, n + m, max(n // 5, 1))
-    args = values, pool[:n], rng.integers(1, 9, n), queries, pool[n:], caps
+    args = values, pool[:n], rng.integers(1, 9, n), queries, pool[n:], metric
     expected = brute(*args)
     assert_equal(run(*args), expected)
     # Limits around the distances themselves: below, at and above the nearest, and none.
@@ -118,16 +119,16 @@ def test_the_distance_to_the_own_point_as_limit_changes_nothing() -> None:
     own = np.zeros(800)
     for j in range(4):
         own += (queries[j] - values[j]) * (queries[j] - values[j])
-    args = values, cls, one, queries, cls, None
+    args = values, cls, one, queries, cls, Metric.euclidean(4)
     assert_equal(run(*args, own), run(*args))
     assert 0 < run(*args).hits.sum() < 800
 
 
 def test_no_queries_and_no_reference() -> None:
     nothing, none = np.empty((3, 0)), np.empty(0, np.int64)
-    some, one = np.zeros((3, 2)), np.ones(2, np.int64)
-    assert run(some, one, one, nothing, none, None).best.shape == (0,)
-    found = run(nothing, none, none, some, one, None)
+    some, one, metric = np.zeros((3, 2)), np.ones(2, np.int64), Metric.euclidean(3)
+    assert run(some, one, one, nothing, none, metric).best.shape == (0,)
+    found = run(nothing, none, none, some, one, metric)
     assert found.best.tolist() == [np.inf, np.inf]
     assert found.ties.tolist() == [0, 0]
 
@@ -137,9 +138,9 @@ def test_points_so_far_away_that_their_distance_overflows() -> None:
     rng = np.random.default_rng(5)
     values = rng.integers(0, 3, size=(2, 130)).astype(float)
     values[0, 60:] = 1e200
-    cls, one = names(rng, 130, 9), np.ones(130, np.int64)
+    cls, one, metric = names(rng, 130, 9), np.ones(130, np.int64), Metric.euclidean(2)
     for order in (np.arange(130), np.arange(130)[::-1]):
-        args = values[:, order], cls[order], one, values[:, :60], cls[:60], None
+        args = values[:, order], cls[order], one, values[:, :60], cls[:60], metric
         with np.errstate(over="ignore"):
             assert_equal(run(*args), brute(*args))
 
@@ -150,7 +151,7 @@ def test_read_only_and_strided_arrays() -> None:
     cls, ask = names(rng, 200, 5)[::2], names(rng, 50, 5)
     for array in (values, queries, cls, ask):
         array.setflags(write=False)
-    args = values, cls, np.ones(100, np.int64), queries, ask, None
+    args = values, cls, np.ones(100, np.int64), queries, ask, Metric.euclidean(3)
     assert_equal(run(*args), brute(*args))
 
 
@@ -159,11 +160,12 @@ def test_reach_by_hand() -> None:
     # they are 0 and 16. A box at exactly the distance is reached: it may hold a tie.
     low, high = np.array([[2.0], [-3], [np.inf]]), np.array([[4.0], [-1], [-np.inf]])
     queries, best = np.array([[0.0, 0, 0, 3]]), np.array([1.0, 0.9, np.inf, 0.0])
-    query, block = reaches(queries, best, low, high, np.ones(1), False)
+    query, block = reaches(queries, best, low, high, Metric.euclidean(1))
     assert list(zip(query.tolist(), block.tolist(), strict=True)) == [
         (0, 1), (2, 0), (2, 1), (3, 0),
     ]  # fmt: skip
-    query, block = reaches(queries[:, :1], np.ones(1), low, high, np.ones(1), True)
+    capped = Metric.manhattan(np.ones(1), np.zeros(1, np.bool_))
+    query, block = reaches(queries[:, :1], np.ones(1), low, high, capped)
     assert block.tolist() == [0, 1]  # no box is further than the cap
 
 
@@ -172,11 +174,10 @@ def test_reach_by_hand() -> None:
 def test_blocks_give_what_the_whole_gives(kind: str, d: int) -> None:
     n, m, blocks = 900, 300, 5
     rng = np.random.default_rng(d)
-    values, queries, caps = table(kind, d, n, m)
+    values, queries, metric = table(kind, d, n, m)
     pool = names(rng, n + m, 150)
     cls, ask, weight = pool[:n], pool[n:], rng.integers(1, 4, n)
-    whole = run(values, cls, weight, queries, ask, caps)
-    capped, sides = caps is not None, np.ones(d) if caps is None else caps
+    whole = run(values, cls, weight, queries, ask, metric)
 
     # Blocks by the first column; a query is at home where it would have been put.
     edges = np.quantile(values[0], [0.2, 0.4, 0.6, 0.8])
@@ -188,8 +189,8 @@ def test_blocks_give_what_the_whole_gives(kind: str, d: int) -> None:
 
     def ask_block(b: int, which: Longs) -> None:
         here = block_of == b
-        targets = make(values[:, here], sides, capped, cls[here], weight[here])
-        found = link(targets, sides, capped, queries[:, which], ask[which], best[which])
+        targets = make(values[:, here], metric, cls[here], weight[here])
+        found = link(targets, metric, queries[:, which], ask[which], best[which])
         for i, q in enumerate(which):
             if found.best[i] < best[q]:
                 best[q], hits[q], ties[q] = found.best[i], 0, 0
@@ -199,7 +200,7 @@ def test_blocks_give_what_the_whole_gives(kind: str, d: int) -> None:
 
     for b in range(blocks):
         ask_block(b, np.flatnonzero(home == b))
-    query, block = reaches(queries, best, low, high, sides, capped)
+    query, block = reaches(queries, best, low, high, metric)
     for b in range(blocks):
         ask_block(b, query[(block == b) & (home[query] != b)])
     assert_equal(Linked(best, hits, ties), whole)

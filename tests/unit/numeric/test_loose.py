@@ -48,9 +48,9 @@ def random_groups(n: int, k: int) -> Labels:
 @pytest.mark.parametrize("most", [7, 1000])
 def test_dissolve_equals_brute_force(case: str, most: int) -> None:
     points = CASES[case]
-    values, caps, capped, _ = arrays(points)
+    values, metric = arrays(points)
     start = random_groups(points.n, 3)
-    labels = dissolve(values, caps, capped, start, most)
+    labels = dissolve(values, metric, start, most)
     assert len(np.unique(labels)) < len(np.unique(start)), "nothing was dissolved"
     assert (labels == brute_dissolve(points, start, most)).all()
 
@@ -58,18 +58,18 @@ def test_dissolve_equals_brute_force(case: str, most: int) -> None:
 @pytest.mark.parametrize("case", ["203", "capped"])
 def test_total_cost(case: str) -> None:
     points = CASES[case]
-    values, caps, capped, _ = arrays(points)
+    values, metric = arrays(points)
     labels = random_groups(points.n, 4)
-    assert total_cost(values, caps, capped, labels) == pytest.approx(cost(points, labels))
+    assert total_cost(values, metric, labels) == pytest.approx(cost(points, labels))
 
 
 @pytest.mark.parametrize("case", ["203", "capped"])
 def test_leftovers_go_where_there_is_room(case: str) -> None:
     points = CASES[case]
-    values, caps, capped, _ = arrays(points)
+    values, metric = arrays(points)
     labels = random_groups(points.n, 4)
     labels[::5] = -1
-    spreaded = spread(values, caps, capped, labels, 4)
+    spreaded = spread(values, metric, labels, 4)
     assert (spreaded == brute_spread(points, labels, 4)).all()
     assert np.bincount(spreaded).max() <= 7
 
@@ -77,21 +77,21 @@ def test_leftovers_go_where_there_is_room(case: str) -> None:
 def test_dissolved_by_hand() -> None:
     # {0, 10} costs 50. Without it 0 goes to {1, 2}: 1.5^2 * 2 / 3 = 1.5, and 10 to {11, 12}: 1.5.
     points = Points.euclidean(np.array([[0.0, 10, 1, 2, 11, 12]]))
-    values, caps, capped, codes = arrays(points)
+    values, metric = arrays(points)
     start = np.array([0, 0, 1, 1, 2, 2], np.int32)
-    assert dissolve(values, caps, capped, start, 6).tolist() == [1, 2, 1, 1, 2, 2]
-    assert second_phase(values, caps, capped, codes, start, 2, 6).tolist() == [0, 1, 0, 0, 1, 1]
+    assert dissolve(values, metric, start, 6).tolist() == [1, 2, 1, 1, 2, 2]
+    assert second_phase(values, metric, start, 2, 6).tolist() == [0, 1, 0, 0, 1, 1]
     # No room for 10 beside two others: everybody stays.
-    assert dissolve(values, caps, capped, start, 2).tolist() == start.tolist()
+    assert dissolve(values, metric, start, 2).tolist() == start.tolist()
 
 
 @pytest.mark.parametrize("case", ["203", "capped"])
 def test_groups_of_2k_are_cut(case: str) -> None:
     points = CASES[case]
-    values, caps, capped, codes = arrays(points)
+    values, metric = arrays(points)
     start = random_groups(points.n, 3)
-    loose = dissolve(values, caps, capped, start, points.n)
-    labels = second_phase(values, caps, capped, codes, start, 3, points.n)
+    loose = dissolve(values, metric, start, points.n)
+    labels = second_phase(values, metric, start, 3, points.n)
     assert np.bincount(loose).max() >= 6, "nothing to cut"
     assert np.bincount(labels).min() >= 3
     assert np.bincount(labels).max() < 6

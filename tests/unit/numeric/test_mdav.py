@@ -8,6 +8,7 @@ from brute import brute_mdav
 
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.group.mdav import mdav
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
 
@@ -22,7 +23,7 @@ def gower(rng: np.random.Generator, n: int, categories: int = 6) -> Points:
     nulls = np.where(rng.random(n) < 0.2, 2.0, rng.random(n))
     codes = rng.integers(0, categories, size=(2, n))
     values = np.vstack([rng.random(n), nulls, codes]) * caps[:, None]
-    return Points(values, caps, np.array([False, False, True, True]))
+    return Points(values, Metric.manhattan(caps, np.array([False, False, True, True])))
 
 
 def test_seven_records_on_a_line_by_hand() -> None:
@@ -49,7 +50,8 @@ def test_capped_records_by_hand() -> None:
     # Numbers 0, 0.1, 0.9, 1 and a null, cap 1, k = 2; one null of five: the centre is 0.5.
     # The null stands at 2 and is 1 (the cap) from everything: it is furthest. Nearest to it: all
     # at 1, the lowest index wins: {null, 0}. Left: 0.1, 0.9, 1, fewer than 2k.
-    points = Points(np.array([[0.0, 0.1, 0.9, 1.0, 2.0]]), np.ones(1), np.zeros(1, np.bool_))
+    metric = Metric.manhattan(np.ones(1), np.zeros(1, np.bool_))
+    points = Points(np.array([[0.0, 0.1, 0.9, 1.0, 2.0]]), metric)
     assert run(points, 2).tolist() == [0, 1, 1, 1, 0]
 
 
@@ -81,7 +83,7 @@ def test_equals_brute_force_with_many_equal_records() -> None:
 def test_a_hundred_thousand_categories() -> None:
     n = 5000
     codes = np.random.default_rng(2).integers(0, 100_000, size=(1, n)) * 0.5
-    labels = run(Points(codes, np.array([0.5]), np.array([True])), 5)
+    labels = run(Points(codes, Metric.manhattan(np.array([0.5]), np.array([True]))), 5)
     assert np.bincount(labels).min() == 5
 
 

@@ -15,6 +15,7 @@ from sparkanon.numeric.group.mdav import cbfs, mdav
 from sparkanon.numeric.group.mhm import mhm, middles, npn_mhm, thread
 from sparkanon.numeric.group.tour import ends, tour
 from sparkanon.numeric.members import Heuristic, members
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.points import Points
 
 
@@ -27,8 +28,8 @@ def brute_tour(points: Points, first: int) -> list[int]:
 
 
 def walk(points: Points, first: int) -> list[int]:
-    values, caps, capped, _ = arrays(points)
-    return [int(i) for i in tour(values, caps, capped, first)]
+    values, metric = arrays(points)
+    return [int(i) for i in tour(values, metric, first)]
 
 
 def test_nearest_point_next_by_hand() -> None:
@@ -60,11 +61,11 @@ def test_the_path_goes_through_a_group_from_the_one_before_to_the_one_after() ->
     # Groups {9 5 7}, {0 2 1}, {20 18}; in the order 1, 0, 2 the path must rise all the way.
     values = np.array([[9.0, 0, 20, 5, 2, 18, 7, 1]])
     starts, records = members(np.array([0, 1, 2, 0, 1, 2, 0, 1], np.int32))
-    rows, caps = np.ascontiguousarray(values.T), np.ones(1)
-    centres = middles(rows, caps, False, starts, records)
+    rows, metric = np.ascontiguousarray(values.T), Metric.euclidean(1)
+    centres = middles(rows, metric, starts, records)
     assert centres.ravel().tolist() == [7.0, 1.0, 19.0]
     groups = np.array([1, 0, 2], np.int32)
-    path = thread(rows, caps, False, starts, records, centres, groups)
+    path = thread(rows, metric, starts, records, centres, groups)
     assert values[0, path].tolist() == [0, 1, 2, 5, 7, 9, 18, 20]
 
 

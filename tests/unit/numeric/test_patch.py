@@ -31,16 +31,16 @@ K, N = 3, 24
 def a_patch(space: str, sizes: tuple[int, ...]) -> tuple[Points, Patch]:
     """A patch of groups of these sizes, in the order of the records."""
     points = some_points(space, N)
-    values, caps, capped, _ = arrays(points)
+    values, metric = arrays(points)
     members = np.zeros((len(sizes), 2 * K - 1), np.int32)
     at = 0
     for g, size in enumerate(sizes):
         members[g, :size] = range(at, at + size)
         at += size
-    patch = make_patch(len(caps), N, K)
+    patch = make_patch(len(values), N, K)
     names = np.arange(N // K + 1, dtype=np.int32)
     rows = np.ascontiguousarray(values.T)
-    count = load(patch, rows, caps, capped, members, np.array(sizes, np.int32), names, len(sizes))
+    count = load(patch, rows, metric, members, np.array(sizes, np.int32), names, len(sizes))
     assert count == N
     tally(patch, N, N // K + 1)
     return points, patch

@@ -37,9 +37,9 @@ def test_no_partition_of_the_path_costs_less(space: str, k: int) -> None:
         points = Points.euclidean(rng.normal(size=(3, n)))
         if space == "gower":
             points = gower(rng, n)
-        values, caps, capped, _ = arrays(points)
+        values, metric = arrays(points)
         order = rng.permutation(n).astype(np.int32)
-        labels = optimal_path(values, caps, capped, order, k)
+        labels = optimal_path(values, metric, order, k)
         assert labels.dtype == np.int32
         costs = {sizes: cost(points, along(order, sizes)) for sizes in partitions(n, k)}
         best = min(costs, key=lambda sizes: costs[sizes])

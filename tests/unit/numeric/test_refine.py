@@ -14,6 +14,7 @@ from sparkanon.numeric.group.groups import cost as group_cost
 from sparkanon.numeric.group.groups import make_groups
 from sparkanon.numeric.group.mdav import mdav
 from sparkanon.numeric.group.peel import peel
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.refine import refined as module
 from sparkanon.numeric.refine.descent import best_step, between, step
@@ -32,9 +33,9 @@ SPACES = ("euclidean", "gower")
 @pytest.mark.parametrize("space", SPACES)
 def test_group_cost_is_the_sum_over_pairs(space: str) -> None:
     points, k = some_points(space, 60), 4
-    values, caps, capped, codes = arrays(points)
-    labels = mdav(values, caps, capped, codes, k)
-    groups, _, _, _ = make_groups(values, caps, capped, k, labels, 32)
+    values, metric = arrays(points)
+    labels = mdav(values, metric, k)
+    groups, _, _, _ = make_groups(values, metric, k, labels, 32)
     total = sum(group_cost(groups, g) for g in range(len(groups.size)))
     assert total == pytest.approx(cost(points, labels), rel=1e-12)
 
@@ -42,7 +43,7 @@ def test_group_cost_is_the_sum_over_pairs(space: str) -> None:
 @pytest.mark.parametrize("space", SPACES)
 def test_the_best_step_of_a_pair_is_the_best_of_all_swaps(space: str) -> None:
     points, k = some_points(space, 8), 4
-    values, caps, capped, _ = arrays(points)
+    values, metric = arrays(points)
     labels = np.array([0, 1] * 4, dtype=np.int32)
     best = cost(points, labels)
     for i in range(8):
@@ -50,12 +51,12 @@ def test_the_best_step_of_a_pair_is_the_best_of_all_swaps(space: str) -> None:
             swapped = labels.copy()
             swapped[[i, j]] = labels[[j, i]]
             best = min(best, cost(points, swapped))
-    groups, _, _, _ = make_groups(values, caps, capped, k, labels, 32)
+    groups, _, _, _ = make_groups(values, metric, k, labels, 32)
     near = np.empty((8, 8))
-    between(groups, capped, 0, 1, np.zeros((len(caps), 8)), near)
+    between(groups, 0, 1, np.zeros((len(values), 8)), near)
     slots = best_step(groups, k, 0, 1, near, np.empty(8))
     assert min(slots) >= 0, "equal sizes of k allow swaps only"
-    step(groups, capped, 0, 1, *slots)
+    step(groups, 0, 1, *slots)
     assert group_cost(groups, 0) + group_cost(groups, 1) == pytest.approx(best, rel=1e-12)
 
 
@@ -63,11 +64,11 @@ def test_the_best_step_of_a_pair_is_the_best_of_all_swaps(space: str) -> None:
 @pytest.mark.parametrize("n", [100, 700])
 def test_no_pass_raises_the_cost(space: str, n: int) -> None:
     points, k = some_points(space, n), 3
-    values, caps, capped, codes = arrays(points)
-    start = mdav(values, caps, capped, codes, k)
+    values, metric = arrays(points)
+    start = mdav(values, metric, k)
     costs = [cost(points, start)]
     for passes in (1, 2, 3, 6, 20):
-        costs.append(cost(points, refine(values, caps, capped, k, start, passes)))
+        costs.append(cost(points, refine(values, metric, k, start, passes)))
     assert all(b <= a * (1 + 1e-12) for a, b in pairwise(costs))
     assert costs[-1] < 0.98 * costs[0], "on random data there is always something to gain"
 
@@ -79,10 +80,10 @@ def test_peeling_is_about_as_good_as_mdav(space: str, monkeypatch: pytest.Monkey
     assert np.bincount(peeled).min() == k
     assert cost(points, peeled) < 1.1 * cost(points, exact)
     monkeypatch.setattr(module, "WHOLE", 1000)
-    values, caps, capped, codes = arrays(points)
-    labels = own_start(values, caps, capped, codes, k)
+    values, metric = arrays(points)
+    labels = own_start(values, metric, k)
     assert (labels == peeled).all()
-    assert cost(points, refined(values, caps, capped, k, labels, 6, 0)) < cost(points, exact)
+    assert cost(points, refined(values, metric, k, labels, 6, 0)) < cost(points, exact)
 
 
 def test_a_group_that_lies_between_others_is_dissolved() -> None:
@@ -91,8 +92,8 @@ def test_a_group_that_lies_between_others_is_dissolved() -> None:
     between = [0.15, 0.25, 100.15, 100.25]
     points = Points.euclidean(np.concatenate([clump, clump + 100, between])[None])
     labels = np.repeat(np.arange(3, dtype=np.int32), 4)
-    values, caps, capped, _ = arrays(points)
-    found = refine(values, caps, capped, 4, labels, 6)
+    values, metric = arrays(points)
+    found = refine(values, metric, 4, labels, 6)
     left, right = set(found[[0, 1, 2, 3, 8, 9]]), set(found[[4, 5, 6, 7, 10, 11]])
     assert len(left) == len(right) == 1
     assert left != right
@@ -105,11 +106,13 @@ def test_the_principal_direction_is_found() -> None:
     assert np.abs(direction / direction[0] - [1, -2 / 3, 1 / 3]).max() < 0.01
 
 
-@pytest.mark.parametrize("capped", [False, True])
-def test_split_keeps_records_and_sizes(capped: bool) -> None:
+@pytest.mark.parametrize(
+    "metric", [Metric.euclidean(3), Metric.manhattan(np.ones(3), np.zeros(3, np.bool_))]
+)
+def test_split_keeps_records_and_sizes(metric: Metric) -> None:
     values = np.random.default_rng(4).random((3, 1003))
     moved = values.copy()
-    order, bounds = split(moved, np.ones(3), capped, 64, 5, 0)
+    order, bounds = split(moved, metric, 64, 5, 0)
     assert sorted(order) == list(range(1003))
     assert (moved == values[:, order]).all()
     assert np.diff(bounds).max() <= 64

@@ -25,11 +25,11 @@ def sizes_hold(labels: np.ndarray, k: int) -> None:
 @pytest.mark.parametrize("k", [2, 3, 8])
 def test_annealing_gains_what_it_says(space: str, k: int) -> None:
     points = some_points(space, 500)
-    values, caps, capped, codes = arrays(points)
-    labels = refine(values, caps, capped, k, mdav(values, caps, capped, codes, k), 6)
+    values, metric = arrays(points)
+    labels = refine(values, metric, k, mdav(values, metric, k), 6)
     before = cost(points, labels)
     for turn in range(3):
-        labels, gained = anneal(values, caps, capped, k, labels, turn)
+        labels, gained = anneal(values, metric, k, labels, turn)
         sizes_hold(labels, k)
         after = cost(points, labels)
         assert gained >= 0.0
@@ -40,10 +40,10 @@ def test_annealing_gains_what_it_says(space: str, k: int) -> None:
 @pytest.mark.parametrize("space", SPACES)
 def test_refined_is_better_than_local_search_alone(space: str) -> None:
     points, k = some_points(space, 600), 4
-    values, caps, capped, codes = arrays(points)
-    start = mdav(values, caps, capped, codes, k)
-    local = refine(values, caps, capped, k, start, 20)
-    found = refined(values, caps, capped, k, start, 6, 2)
+    values, metric = arrays(points)
+    start = mdav(values, metric, k)
+    local = refine(values, metric, k, start, 20)
+    found = refined(values, metric, k, start, 6, 2)
     sizes_hold(found, k)
     assert cost(points, found) < 0.98 * cost(points, local)
 
@@ -51,14 +51,14 @@ def test_refined_is_better_than_local_search_alone(space: str) -> None:
 @pytest.mark.parametrize("space", SPACES)
 def test_every_group_is_a_stretch_of_the_path(space: str) -> None:
     points, k = some_points(space, 300), 4
-    values, caps, capped, codes = arrays(points)
-    labels = mdav(values, caps, capped, codes, k)
-    groups, record, lists = listed(values, caps, capped, k, labels, True)
-    order = chain(groups, capped, lists, record)
+    values, metric = arrays(points)
+    labels = mdav(values, metric, k)
+    groups, record, lists = listed(values, metric, k, labels, True)
+    order = chain(groups, lists, record)
     assert sorted(order) == list(range(300))
     along = labels[order]
     assert (np.diff(along) != 0).sum() == labels.max()
-    found = along_a_path(values, caps, capped, k, labels)
+    found = along_a_path(values, metric, k, labels)
     sizes_hold(found, k)
     assert cost(points, found) <= cost(points, labels) * (1 + 1e-12)
 
@@ -88,9 +88,9 @@ def test_high_effort_serves_large_blocks(space: str, monkeypatch: pytest.MonkeyP
     assert [sweeps(n, False) for n in (1000, 1001, 1250, 2500, 2501)] == [4, 2, 2, 1, 0]
     assert (sweeps(1000, True), sweeps(2501, True)) == (48, 4)
     points, k = some_points(space, 3000), 5
-    values, caps, capped, codes = arrays(points)
-    start = module.own_start(values, caps, capped, codes, k)
-    normal = refined(values, caps, capped, k, start, 6, sweeps(3000, False))
-    high = refined(values, caps, capped, k, start, 6, sweeps(3000, True))
+    values, metric = arrays(points)
+    start = module.own_start(values, metric, k)
+    normal = refined(values, metric, k, start, 6, sweeps(3000, False))
+    high = refined(values, metric, k, start, 6, sweeps(3000, True))
     sizes_hold(high, k)
     assert cost(points, high) < 0.98 * cost(points, normal)

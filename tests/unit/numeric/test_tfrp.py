@@ -14,8 +14,8 @@ from sparkanon.numeric.records import Labels
 
 
 def run(points: Points, k: int) -> Labels:
-    values, caps, capped, _ = arrays(points)
-    return tfrp(values, caps, capped, k)
+    values, metric = arrays(points)
+    return tfrp(values, metric, k)
 
 
 def brute_tfrp(points: Points, k: int) -> Labels:
@@ -23,7 +23,7 @@ def brute_tfrp(points: Points, k: int) -> Labels:
     far_from = []
     for least_or_most in (np.min, np.max):
         corner = least_or_most(points.values, axis=1)
-        if points.caps is None:
+        if not points.metric.capped:
             corner = np.full(points.d, least_or_most(corner))
         else:
             corner = points.values[:, distances_to(points, corner).argmin()]

@@ -50,8 +50,8 @@ def test_tree_of_a_line_by_hand() -> None:
 def test_the_tree_is_as_short_as_kruskals(n: int) -> None:
     rng = np.random.default_rng(n)
     for points in (Points.euclidean(rng.normal(size=(3, n))), gower(rng, n)):
-        values, caps, capped, _ = arrays(points)
-        parent, weight = spanning_tree(values, caps, capped)
+        values, metric = arrays(points)
+        parent, weight = spanning_tree(values, metric)
         edges = [(v, int(parent[v])) for v in range(1, n)]
         assert len(components(n, edges)[0]) == n
         between, kruskal, trees = distance_matrix(points), 0.0, list(range(n))
@@ -111,9 +111,9 @@ def test_the_order_of_the_rows_does_not_matter_for_trees() -> None:
 def test_a_forest_has_trees_of_k_and_hangs_roots_on_their_nearest_other(k: int) -> None:
     rng = np.random.default_rng(k)
     for points in (Points.euclidean(rng.normal(size=(2, 1100))), gower(rng, 300)):
-        values, caps, capped, _ = arrays(points)
-        index = buckets_of(values, caps, capped)
-        parent, weight = forest(index, values, caps, capped, k, values[0] ** 2)
+        values, metric = arrays(points)
+        index = buckets_of(values, metric)
+        parent, weight = forest(index, values, metric, k, values[0] ** 2)
         trees = components(points.n, [(v, int(up)) for v, up in enumerate(parent) if up >= 0])
         assert min(len(tree) for tree in trees) >= k
         between = distance_matrix(points)

@@ -15,7 +15,7 @@ from sparkanon.numeric.records import Labels
 
 def brute_vmdav(points: Points, k: int, gamma: float) -> Labels:
     between = distance_matrix(points)
-    lengths = between if points.caps is not None else np.sqrt(between)
+    lengths = between if points.metric.capped else np.sqrt(between)
     left = list(range(points.n))
     far = distances_to(points, centre_of(points, left))
     labels, label = np.full(points.n, -1, np.int32), 0

@@ -31,7 +31,8 @@ def statistics(col: Column) -> ColumnStatistics:
 
 def distance(points: Points, i: int, j: int) -> float:
     step = np.abs(points.values[:, i] - points.values[:, j])
-    return float((step**2).sum() if points.caps is None else np.minimum(step, points.caps).sum())
+    metric = points.metric
+    return float(np.minimum(step, metric.caps).sum() if metric.capped else (step**2).sum())
 
 
 def test_euclidean_is_the_z_score() -> None:
@@ -86,7 +87,7 @@ def test_every_space_gives_finite_contiguous_points(key: str) -> None:
     assert points.values.dtype == np.float64
     assert np.isfinite(points.values).all()
     assert points.n == 4
-    assert len(points.codes) == points.d
+    assert len(points.metric.codes) == len(points.metric.caps) == points.d
 
 
 def test_statistics_are_put_on_a_grid_that_sums_in_another_order_do_not_leave() -> None:
