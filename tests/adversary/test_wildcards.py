@@ -25,11 +25,13 @@ from sparkanon.engine.pairs.sides import compare, joined
 from sparkanon.engine.pairs.tallies import records, sides_of
 from sparkanon.engine.sql.hidden import HiddenViews
 from sparkanon.engine.table.columns import resolve
+from sparkanon.needs import Known
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.policy import make_policy
 from sparkanon.spaces import FittedSpace, Space
 from sparkanon.spaces.euclidean import Euclidean
 from sparkanon.spaces.gower import Gower
+from sparkanon.spaces.needs import Moments
 
 FORTH, BACK = "linkage_masked_to_original", "linkage_original_to_masked"
 LEVELS = ["none", "some", "much", "most"]
@@ -173,7 +175,7 @@ def distances(
 ) -> Any:
     """All pairs; with `nulls` a released null says that the cell is null, stars hide it."""
     total = 0.0
-    fitted = space.fit(statistics)
+    fitted = space.fit(Known({Moments(): statistics}))
     for told in statistics:
         column = columns[told.name]
         ruler = fitted.ruler(told.name, told.scale)
@@ -236,7 +238,8 @@ def run(
     values = {m.measure: m.value for m in found.measures}
     assert not found.left_out
     told = (values[FORTH] or 0.0, values[BACK] or 0.0)
-    return told, facts.statistics, taken_for_values(sides, space.fit(facts.statistics))
+    fitted = space.fit(Known({Moments(): facts.statistics}))
+    return told, facts.statistics, taken_for_values(sides, fitted)
 
 
 def taken_for_values(sides: Sides, space: FittedSpace) -> Any:
