@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import TypeAdapter, ValidationError
 
+from sparkanon import in_memory
 from sparkanon.blocks import Leaf, Sample, Tree, fit_tree, rows_of_a_block
 from sparkanon.errors import InputError, PolicyError, Problem
 from sparkanon.groupings import GROUPINGS, Grouping
+from sparkanon.needs import answered
 from sparkanon.numeric.records import Column, Floats, Labels, Records, Scale
-from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.registry import Registry, choice, mistakes
 from sparkanon.releases.centroid import mean
-from sparkanon.spaces import SPACES, Classes, FittedSpace, Space
-from sparkanon.spaces.base import SAMPLE_ROWS, classes_problem
-from sparkanon.spaces.euclidean import Euclidean
+from sparkanon.spaces import SPACES, FittedSpace, Space
+from sparkanon.spaces.base import class_parameters
+from sparkanon.spaces.needs import Longs
 
 Config = str | Mapping[str, Any]
 
@@ -39,7 +39,7 @@ def group(
     ----------
     values : (records, columns) numbers, all finite; an array or a data frame
     grouping, space : a name, a mapping with `name` and parameters as in a policy, or a spec
-    classes : (records,) the class of every record, for a space that is guided by classes
+    classes : (records,) the class of every record, for a space that asks for classes
     seed : of the groupings that draw; the others give the same groups for the same array
 
     More records than the grouping serves well are cut into blocks, as they are on Spark.
@@ -49,11 +49,9 @@ def group(
     if not 2 <= k <= n:
         raise InputError(Problem("k", f"must be 2 to {n}, the number of records. Got {k} instead"))
     who = _spec(GROUPINGS, "grouping", grouping)
-    statistics, records = _columns(table, names)
-    problems = [Problem(f"values.{s.name}", s.problem) for s in statistics if s.problem]
-    if problems:
-        raise InputError(problems)
-    fitted = _fitted(space, statistics, records, classes, k)
+    records, how = _records(table, names), _space(space, names, classes is not None)
+    held = in_memory.Table(records, k, _numbered(classes, n))
+    fitted = how.fit(answered(how.needs(), in_memory.ANSWERS, held))
     tree, labels, first = _tree(records, fitted, who.block_rows, k), np.empty(n, np.int32), 0
     cells = {column.name: column.values for column in records}
     blocks = tree.assign(cells, np.arange(n))
@@ -100,91 +98,47 @@ def _spec(registry: Registry[Any], axis: str, wanted: Any) -> Any:
         raise PolicyError(Problem(*one) for one in found) from None
 
 
-def _columns(table: Floats, names: list[str]) -> tuple[list[ColumnStatistics], Records]:
+def _records(table: Floats, names: list[str]) -> Records:
     none = np.zeros(len(table), np.bool_)
-    records = tuple(
+    return tuple(
         Column(name, Scale.NUMERIC, np.ascontiguousarray(values), none)
         for name, values in zip(names, table.T, strict=True)
     )
-    statistics = [
-        ColumnStatistics(
-            name=column.name,
-            scale=column.scale,
-            n=len(table),
-            nulls=0,
-            mean=float(column.values.mean()),
-            sd=_sd(column.values),
-            low=float(column.values.min()),
-            high=float(column.values.max()),
-        )
-        for column in records
-    ]
-    return statistics, records
 
 
-def _sd(values: Floats) -> float:
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in words
-        return float(values.std())
-
-
-def _fitted(
-    space: Config | Space,
-    statistics: list[ColumnStatistics],
-    records: Records,
-    classes: npt.ArrayLike | None,
-    k: int,
-) -> FittedSpace:
+def _space(space: Config | Space, names: list[str], with_classes: bool) -> Space:
+    """The space; what it would call the column with the classes is filled in."""
     if isinstance(space, str):
         space = {"name": space}
-    if isinstance(space, Mapping) and _is_guided(space):
-        space = {"target": "classes"} | dict(space)  # they have no column to name
+    if isinstance(space, Mapping):
+        kind = SPACES.get(str(space.get("name")))
+        space = dict.fromkeys(class_parameters(kind), "classes") | dict(space)
     how: Space = _spec(SPACES, "space", space)
-    problems = how.problems([column.name for column in records])
-    if classes is not None:
-        if how.guide() is None:
-            problems.append(Problem("classes", f"are not used by the space '{how.key}'"))
-    elif how.guide() is not None:
+    problems = how.problems(names)
+    if with_classes and not _needs_classes(how):
+        problems.append(Problem("classes", f"are not used by the space '{how.key}'"))
+    if not with_classes and _needs_classes(how):
         problems.append(Problem("classes", f"are needed by the space '{how.key}'"))
     if problems:
         raise InputError(problems)
+    return how
+
+
+def _needs_classes(space: Space) -> bool:
+    return any(need.columns for need in space.needs())
+
+
+def _numbered(classes: npt.ArrayLike | None, n: int) -> Longs:
+    """Classes as 0, 1, ...; an empty array where there are none."""
     if classes is None:
-        return how.fit(statistics)
-    return how.fit(statistics, _told_apart(statistics, records, np.asarray(classes), k))
-
-
-def _is_guided(space: Mapping[str, Any]) -> bool:
-    kind: Any = SPACES.get(str(space.get("name")))
-    return any(parameter.name == "target" for parameter in fields(kind))
-
-
-def _told_apart(
-    statistics: list[ColumnStatistics], records: Records, classes: npt.NDArray[Any], k: int
-) -> Classes:
-    """Counts, means and covariances by class, and some records evenly spread over the array."""
-    n = len(records[0].values)
-    if classes.shape != (n,):
+        return np.empty(0, np.int64)
+    found = np.asarray(classes)
+    if found.shape != (n,):
         raise InputError(Problem("classes", f"must be one for each of the {n} records"))
-    missing = sum(one is None or one != one for one in classes.tolist())  # noqa: PLR0124 (NaN)
+    missing = sum(one is None or one != one for one in found.tolist())  # noqa: PLR0124 (NaN)
     if missing:
         raise InputError(Problem("classes", f"{missing} are missing; leave these records out"))
-    codes = np.unique(classes, return_inverse=True)[1]
-    counts = np.bincount(codes)
-    problem = classes_problem(len(counts))
-    if problem is not None:
-        raise InputError(Problem("classes", problem))
-    plain = Euclidean().fit(statistics)
-    scores = np.stack([plain.scores(column) for column in records], axis=1)
-    means = np.stack([np.bincount(codes, z) / counts for z in scores.T], axis=1)
-    apart = scores - means[codes]
-    some = np.arange(0, n, max(1, -(-n // SAMPLE_ROWS)))
-    return Classes(
-        counts=counts.astype(np.float64),
-        means=means,
-        within=apart.T @ apart / n,
-        sample=tuple(column.rows(some) for column in records),
-        codes=codes[some].astype(np.int64),
-        k=k,
-    )
+    return np.unique(found, return_inverse=True)[1].astype(np.int64)
 
 
 def _tree(records: Records, fitted: FittedSpace, block_rows: int, k: int) -> Tree:

@@ -6,24 +6,28 @@ needs of a run together, in as few passes as it can, and hands the answers over 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 A = TypeVar("A")
 A_co = TypeVar("A_co", covariant=True)
+S = TypeVar("S")
 
 
 class Need(Generic[A_co]):
-    """A question about the table, whose answer is an A. Frozen: equal needs are answered once.
-
-    `needs` are the questions that have to be answered before this one can be asked.
-    """
+    """A question about the table, whose answer is an A. Frozen: equal needs are answered once."""
 
     __slots__ = ()
 
     @property
     def needs(self) -> tuple[Need[Any], ...]:
+        """The questions that have to be answered before this one can be asked."""
+        return ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns whose cells it reads beside the quasi-identifiers, which every need may read."""
         return ()
 
 
@@ -49,6 +53,24 @@ class Known:
 
     def with_answers(self, answers: Mapping[Need[Any], Any]) -> Known:
         return Known(self._answers | dict(answers))
+
+
+# Answers all needs of one kind at once, from a source and from what is known already.
+Answering = Callable[[S, Sequence[Any], Known], Mapping[Any, Any]]
+
+
+def answered(
+    wanted: Iterable[Need[Any]],
+    by_kind: Mapping[type[Need[Any]], Answering[S]],
+    source: S,
+) -> Known:
+    """The answers to these needs and to those that they stand on; each kind once a round."""
+    known = Known()
+    for ready in in_rounds(wanted, known):
+        for kind in dict.fromkeys(map(type, ready)):
+            alike = [need for need in ready if type(need) is kind]
+            known = known.with_answers(by_kind[kind](source, alike, known))
+    return known
 
 
 def in_rounds(wanted: Iterable[Need[Any]], known: Known) -> Iterator[list[Need[Any]]]:

@@ -127,9 +127,8 @@ def _methods(policy: Policy) -> Iterator[Problem]:
     for problem in policy.method.space.problems(quasi):
         yield Problem(f"method.space.{problem.path}", problem.message)
     yield from release_problems(policy, others=_publishes_others(policy))
-    guide = policy.method.space.guide()
-    if guide is not None:
-        yield from _guide(policy, guide)
+    for name in dict.fromkeys(c for need in policy.method.space.needs() for c in need.columns):
+        yield from _class_column(policy, name)
     for name in quasi:
         declared = policy.columns[name].type
         if declared is not None:
@@ -150,8 +149,8 @@ def _publishes_others(policy: Policy) -> bool:
     return listed or policy.unlisted == "keep"
 
 
-def _guide(policy: Policy, name: str) -> Iterator[Problem]:
-    """The classes of a guided space are those of a column that is released as it is."""
+def _class_column(policy: Policy, name: str) -> Iterator[Problem]:
+    """The classes that a space needs are those of a column that is released as it is."""
     listed = policy.columns.get(name)
     if listed is None:
         yield Problem("method.space.target", f"'{name}' is not in the policy; give it a role")

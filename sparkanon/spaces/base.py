@@ -3,47 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any, ClassVar, Protocol, get_type_hints, runtime_checkable
 
 from sparkanon.errors import Problem
+from sparkanon.needs import Known, Need
 from sparkanon.numeric.points import Points
-from sparkanon.numeric.records import Floats, Records, Scale
+from sparkanon.numeric.records import Records, Scale
 from sparkanon.numeric.search.boxes import Ruler
-from sparkanon.numeric.statistics import ColumnStatistics
-
-MOST_CLASSES = 100
-SAMPLE_ROWS = 3_000  # about as many records does a guided space see
-
-
-@dataclass(frozen=True)
-class Classes:
-    """What the classes of a space's `guide` say about the columns, and a sample of records.
-
-    Values are z-scores: steady_sd steps from steady_mean, 0 for a null and in constant columns.
-
-    Attributes
-    ----------
-    counts : (classes,) records of each class in the whole table
-    means : (classes, d) mean of each class
-    within : (d, d) covariance within the classes, that is around their own means
-    sample, codes : some records in the order of their keys, and the class of each, 0, 1, ...
-    k : size of the groups to come
-    """
-
-    counts: Floats
-    means: Floats
-    within: Floats
-    sample: Records
-    codes: npt.NDArray[np.int64]
-    k: int
+from sparkanon.spaces.needs import CLASS_COLUMN, Moments
 
 
 class FittedSpace(Protocol):
-    """A small immutable model that is broadcast and turns records into coordinates."""
+    """A small immutable value that is broadcast, can be saved, and turns records into points."""
 
     @property
     def units(self) -> Mapping[str, float]:
@@ -66,7 +37,7 @@ class FittedSpace(Protocol):
 
 @runtime_checkable
 class Space(Protocol):
-    """Describes a distance; `fit` turns it and the table's statistics into a model."""
+    """Describes a distance; `fit` turns it and what is known about the table into a model."""
 
     key: ClassVar[str]
     title: ClassVar[str]
@@ -77,28 +48,30 @@ class Space(Protocol):
         """What in this spec does not fit the quasi-identifiers of the policy."""
         ...
 
-    def guide(self) -> str | None:
-        """The column whose classes `fit` needs to know; None: it needs none.
-
-        It is named by the parameter `target`. A guided space serves grouping only: linkage
-        looks for records by z-scores then.
-        """
+    def needs(self) -> tuple[Need[Any], ...]:
+        """What `fit` has to know about the table."""
         ...
 
-    def fit(
-        self, statistics: Sequence[ColumnStatistics], classes: Classes | None = None
-    ) -> FittedSpace:
-        """Fit on the statistics of the whole table."""
+    def fit(self, known: Known) -> FittedSpace:
+        """Fit on the answers to `needs`."""
         ...
 
 
-def classes_problem(classes: int) -> str | None:
-    """Why so many classes can not guide a space, or None."""
-    if classes > MOST_CLASSES:
-        return f"has more than {MOST_CLASSES} classes; choose a column with few values"
-    if classes < 2:
-        return f"has {'no class' if classes == 0 else 'one class'}; there is nothing to tell apart"
-    return None
+def serves_any_pair(space: Space) -> bool:
+    """Whether the statistics of the columns are all that it has to know.
+
+    Such a space can compare any two tables with these columns, as an audit does; the others
+    serve the grouping of their own table only.
+    """
+    return set(space.needs()) <= {Moments()}
+
+
+def class_parameters(kind: type[Space]) -> tuple[str, ...]:
+    """The parameters that name the column with the classes."""
+    hints = get_type_hints(kind, include_extras=True)
+    return tuple(
+        name for name, hint in hints.items() if CLASS_COLUMN in getattr(hint, "__metadata__", ())
+    )
 
 
 def weight_problems(weights: Mapping[str, float], quasi: Sequence[str]) -> list[Problem]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from sparkanon.errors import Problem
+from sparkanon.needs import Known, Need
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Column, Floats, Records, Scale
 from sparkanon.numeric.search.boxes import Ruler
-from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.registry import spec
-from sparkanon.spaces.base import Classes, weight_problems
+from sparkanon.spaces.base import weight_problems
+from sparkanon.spaces.needs import Moments
 
 # Two values drawn at random are E(z1 - z2)^2 = 2 apart: a null is as far from any value.
 NULL_STEP = float(np.sqrt(2.0))
@@ -41,12 +42,11 @@ class Euclidean:
     def problems(self, quasi: Sequence[str]) -> list[Problem]:
         return weight_problems(self.weights, quasi)
 
-    def guide(self) -> str | None:
-        return None
+    def needs(self) -> tuple[Need[Any], ...]:
+        return (Moments(),)
 
-    def fit(
-        self, statistics: Sequence[ColumnStatistics], classes: Classes | None = None
-    ) -> FittedEuclidean:
+    def fit(self, known: Known) -> FittedEuclidean:
+        statistics = known[Moments()]
         return FittedEuclidean(
             centres={s.name: s.steady_mean() for s in statistics},
             factors={

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from sparkanon.errors import Problem
+from sparkanon.needs import Known, Need
 from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Records, Scale
 from sparkanon.numeric.search.boxes import Ruler
-from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.registry import spec
-from sparkanon.spaces.base import Classes, FittedSpace, weight_problems
+from sparkanon.spaces.base import weight_problems
+from sparkanon.spaces.needs import Moments
 
 
 @spec
@@ -39,12 +40,11 @@ class Gower:
     def problems(self, quasi: Sequence[str]) -> list[Problem]:
         return weight_problems(self.weights, quasi)
 
-    def guide(self) -> str | None:
-        return None
+    def needs(self) -> tuple[Need[Any], ...]:
+        return (Moments(),)
 
-    def fit(
-        self, statistics: Sequence[ColumnStatistics], classes: Classes | None = None
-    ) -> FittedSpace:
+    def fit(self, known: Known) -> FittedGower:
+        statistics = known[Moments()]
         weights = {s.name: self.weights.get(s.name, 1.0) for s in statistics}
         total = sum(weights.values())
         return FittedGower(

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from sparkanon.errors import Problem
+from sparkanon.needs import Known, Need
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Floats, Records, Scale
 from sparkanon.numeric.search.boxes import Ruler
-from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.registry import one_of, spec
-from sparkanon.spaces.base import Classes, FittedSpace
 from sparkanon.spaces.euclidean import Euclidean, FittedEuclidean
+from sparkanon.spaces.needs import (
+    ClassColumn,
+    ClassMoments,
+    ClassSample,
+    GroupSize,
+    Moments,
+    MomentsByClass,
+)
 from sparkanon.spaces.stretch import best_alpha, product, stretch
 
 # Below this the smallest eigenvalue of the within-class correlations is taken for zero ...
@@ -49,7 +56,7 @@ class Lda:
     source: ClassVar[str] = "LDA section 3"
     scales: ClassVar[frozenset[Scale]] = frozenset({Scale.NUMERIC, Scale.ORDINAL})
 
-    target: str = Field(min_length=1, description="Column whose classes must stay apart.")
+    target: ClassColumn = Field(min_length=1, description="Column whose classes must stay apart.")
     alpha: Annotated[
         Annotated[float, Field(ge=1, le=1000)] | Literal["search"],
         one_of("a number from 1 to 1000, or search"),
@@ -63,30 +70,48 @@ class Lda:
     def problems(self, quasi: Sequence[str]) -> list[Problem]:
         return []
 
-    def guide(self) -> str | None:
-        return self.target
+    def needs(self) -> tuple[Need[Any], ...]:
+        fixed = Moments(), ClassMoments(self.target)
+        if self.alpha != "search":
+            return fixed
+        return *fixed, ClassSample(self.target), GroupSize()
 
-    def fit(
-        self, statistics: Sequence[ColumnStatistics], classes: Classes | None = None
-    ) -> FittedSpace:
-        if classes is None:
-            raise ValueError("lda needs the classes of its target")
-        plain = Euclidean().fit(statistics)
+    def fit(self, known: Known) -> FittedLda:
+        plain = Euclidean().fit(known)
+        classes = known[ClassMoments(self.target)]
         span = projection(classes, self.shrinkage)
-        alpha = self.alpha if self.alpha != "search" else best_alpha(plain, span, classes)
-        names = tuple(s.name for s in statistics)
+        if self.alpha == "search":
+            alpha = best_alpha(plain, span, known[ClassSample(self.target)], known[GroupSize()])
+        else:
+            alpha = self.alpha
+        names = tuple(s.name for s in known[Moments()])
         return FittedLda(plain, names, stretch(span, alpha), alpha, len(classes.counts))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FittedLda:
-    """z-scores by column, and the matrix that stretches them."""
+    """z-scores by column, and the matrix (d, d) that stretches them."""
 
     plain: FittedEuclidean
     names: tuple[str, ...]
     matrix: Floats
     alpha: float
     classes: int
+
+    def __post_init__(self) -> None:
+        if self.matrix.shape != (len(self.names), len(self.names)):
+            raise ValueError("the matrix must have a row and a column for each name")
+        self.matrix.setflags(write=False)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FittedLda):
+            return NotImplemented
+        return np.array_equal(self.matrix, other.matrix) and all(
+            getattr(self, name) == getattr(other, name)
+            for name in ("plain", "names", "alpha", "classes")
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # mappings and arrays have no hash
 
     @property
     def units(self) -> Mapping[str, float]:
@@ -107,7 +132,7 @@ class FittedLda:
         return self.plain.ruler(name, scale)
 
 
-def projection(classes: Classes, shrinkage: float) -> Floats:
+def projection(classes: MomentsByClass, shrinkage: float) -> Floats:
     """(d, d) projection UU' onto the discriminants, which is 0 along constant columns."""
     d = len(classes.within)
     shares = classes.counts / classes.counts.sum()

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.group.mdav import mdav
 from sparkanon.numeric.records import Bools, Floats
-from sparkanon.spaces.base import Classes
 from sparkanon.spaces.euclidean import FittedEuclidean
+from sparkanon.spaces.needs import SampleByClass
 
 Ints = npt.NDArray[np.int64]
 
@@ -37,7 +37,7 @@ def product(matrix: Floats, scores: Sequence[Floats]) -> list[Floats]:
     return found
 
 
-def best_alpha(plain: FittedEuclidean, span: Floats, classes: Classes) -> float:
+def best_alpha(plain: FittedEuclidean, span: Floats, sample: SampleByClass, k: int) -> float:
     """The smallest of ALPHAS that is as accurate as the best by cross-validation, but for noise.
 
     The sample is cut into FOLDS. On each, the others are grouped (MDAV, as many groups as the
@@ -46,7 +46,7 @@ def best_alpha(plain: FittedEuclidean, span: Floats, classes: Classes) -> float:
     by more than one standard error, the root of the number on which the two differ: a larger one
     costs information, and an accident of the folds is no reason for that.
     """
-    right = {alpha: _right(plain, stretch(span, alpha), classes) for alpha in ALPHAS}
+    right = {alpha: _right(plain, stretch(span, alpha), sample, k) for alpha in ALPHAS}
     best = max(ALPHAS, key=lambda alpha: (int(right[alpha].sum()), -alpha))
     for alpha in ALPHAS:
         differ = int((right[alpha] != right[best]).sum())
@@ -55,24 +55,24 @@ def best_alpha(plain: FittedEuclidean, span: Floats, classes: Classes) -> float:
     return best
 
 
-def _right(plain: FittedEuclidean, matrix: Floats, classes: Classes) -> Bools:
+def _right(plain: FittedEuclidean, matrix: Floats, sample: SampleByClass, k: int) -> Bools:
     """For each record of the sample, whether a model of the other folds tells its class."""
-    n = len(classes.codes)
-    k = max(2, round(classes.k * (1 - 1 / FOLDS)))  # as many groups as all records would make
+    n = len(sample.codes)
+    k = max(2, round(k * (1 - 1 / FOLDS)))  # as many groups as all records would make
     right = np.zeros(n, np.bool_)
-    scores = np.stack([plain.scores(column) for column in classes.sample])
+    scores = np.stack([plain.scores(column) for column in sample.records])
     for fold in range(FOLDS):
         asked = np.arange(n) % FOLDS == fold
         learned = np.flatnonzero(~asked)
         if len(learned) < k or not asked.any():
             continue
-        records = tuple(column.rows(learned) for column in classes.sample)
+        records = tuple(column.rows(learned) for column in sample.records)
         points = plain.with_marks(records, product(matrix, list(scores[:, learned])))
         labels = mdav(*arrays(points), k)
         sizes = np.bincount(labels)
         centres = np.stack([np.bincount(labels, weights=s) / sizes for s in scores[:, learned]])
-        told = _predicted(centres[:, labels].T, classes.codes[learned], scores[:, asked].T)
-        right[asked] = told == classes.codes[asked]
+        told = _predicted(centres[:, labels].T, sample.codes[learned], scores[:, asked].T)
+        right[asked] = told == sample.codes[asked]
     return right
 
 

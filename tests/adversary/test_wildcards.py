@@ -26,11 +26,13 @@ from sparkanon.engine.pairs.sides import compare, joined
 from sparkanon.engine.pairs.tallies import records, sides_of
 from sparkanon.engine.sql.hidden import HiddenViews
 from sparkanon.engine.table.columns import resolve
+from sparkanon.needs import Known
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.policy import make_policy
 from sparkanon.spaces import FittedSpace, Space
 from sparkanon.spaces.euclidean import Euclidean
 from sparkanon.spaces.gower import Gower
+from sparkanon.spaces.needs import Moments
 
 FORTH, BACK = "linkage_masked_to_original", "linkage_original_to_masked"
 LEVELS = ["none", "some", "much", "most"]
@@ -174,7 +176,7 @@ def distances(
 ) -> Any:
     """All pairs; with `nulls` a released null says that the cell is null, stars hide it."""
     total = 0.0
-    fitted = space.fit(statistics)
+    fitted = space.fit(Known({Moments(): statistics}))
     for told in statistics:
         column = columns[told.name]
         ruler = fitted.ruler(told.name, told.scale)
@@ -238,7 +240,8 @@ def run(
     assert links.to_original is not None
     assert links.to_released is not None
     found = (links.to_original.value or 0.0, links.to_released.value or 0.0)
-    return found, facts.statistics, taken_for_values(sides, space.fit(facts.statistics))
+    fitted = space.fit(Known({Moments(): facts.statistics}))
+    return found, facts.statistics, taken_for_values(sides, fitted)
 
 
 def taken_for_values(sides: Sides, space: FittedSpace) -> Any:

@@ -50,6 +50,7 @@ from sparkanon.policy import Policy, Role, make_policy
 from sparkanon.spaces import Space
 from sparkanon.spaces.euclidean import Euclidean
 from sparkanon.spaces.gower import Gower
+from sparkanon.spaces.needs import Moments
 
 Floats = npt.NDArray[np.float64]
 Found = dict[tuple[str, str | None], Measure]
@@ -155,7 +156,7 @@ def brute_force(
 
     One attacker takes a released null for a value of its own, another one for any value.
     """
-    fitted = space.fit(statistics)
+    fitted = space.fit(Known({Moments(): statistics}))
     shape = len(z), len(x)
     own, any_ = np.zeros(shape), np.zeros(shape)
     for original, released in zip(block(x, z), block(z, x), strict=True):

@@ -17,9 +17,11 @@ from sparkanon.engine.sql.hidden import HiddenViews
 from sparkanon.engine.sql.names import KEY
 from sparkanon.engine.table.columns import resolve
 from sparkanon.groupings import GROUPINGS
+from sparkanon.needs import Known
 from sparkanon.numeric.records import Column, Scale
 from sparkanon.policy import make_policy, read_seed
 from sparkanon.rng import generator
+from sparkanon.spaces.needs import Moments
 
 QUASI = ["x", "y", "z"]
 K = 4
@@ -53,7 +55,8 @@ def test_spark_publishes_what_the_kernel_finds(table: DataFrame, tmp_path: Path,
     ).statistics
     present = np.zeros(values.shape[1], np.bool_)
     records = [Column(q, Scale.NUMERIC, v, present) for q, v in zip(QUASI, values, strict=True)]
-    points = policy.method.space.fit(statistics).points(tuple(records))
+    fitted = policy.method.space.fit(Known({Moments(): statistics}))
+    points = fitted.points(tuple(records))
     rows = hashlib.sha256(ordered[KEY].to_numpy().tobytes()).digest()
     random = generator(read_seed(policy.seed).derive("masking", policy.meaning()), "group", rows)
     labels = GROUPINGS.build(key).group(points, K, random)

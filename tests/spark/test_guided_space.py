@@ -14,12 +14,16 @@ import pytest
 from reference_data import data_file
 
 import sparkanon
+from sparkanon import in_memory
+from sparkanon.engine.fit.answers import ANSWERS, Source
 from sparkanon.engine.fit.facts import gather, with_key
-from sparkanon.engine.fit.guide import class_moments
 from sparkanon.engine.sql.hidden import HiddenViews
 from sparkanon.engine.table.columns import resolve
 from sparkanon.groupings.mdav import Mdav
+from sparkanon.needs import answered
+from sparkanon.numeric.records import Column, Scale
 from sparkanon.policy import make_policy
+from sparkanon.spaces.needs import ClassMoments, ClassSample, GroupSize, Moments
 
 QUASI = ("a", "b", "c")
 
@@ -69,7 +73,10 @@ def test_class_statistics_are_exact_and_those_of_numpy(
     columns = resolve(policy, table.schema)
     keyed = with_key(table.repartition(3), columns)
     facts = gather(keyed, columns, policy.k, policy.nulls, HiddenViews(keyed.sparkSession))
-    found = class_moments(keyed, facts, "y", policy.k)
+    moments, sample = ClassMoments("y"), ClassSample("y")
+    source = Source(keyed, facts, policy.k)
+    known = answered((sample,), ANSWERS, source)
+    found, drawn = known[moments], known[sample]
     rows = table.toPandas()
     z = np.column_stack(
         [
@@ -88,14 +95,52 @@ def test_class_statistics_are_exact_and_those_of_numpy(
     # so a mean is off by at most half a step, and a product of scores of size 1 by two of them
     expected = sorted((len(part), *part.mean(axis=0)) for part in parts)
     assert np.array(ours) == pytest.approx(np.array(expected), rel=0, abs=2**-21)
-    known = rows["y"].notna().to_numpy()
-    centred = z[known] - pd.DataFrame(z[known]).groupby(rows["y"][known].to_numpy()).transform(
-        "mean"
-    )
-    within = centred.T.to_numpy() @ centred.to_numpy() / known.sum()
+    labelled = rows["y"].notna().to_numpy()
+    labels = rows["y"][labelled].to_numpy()
+    centred = z[labelled] - pd.DataFrame(z[labelled]).groupby(labels).transform("mean")
+    within = centred.T.to_numpy() @ centred.to_numpy() / labelled.sum()
     assert found.within == pytest.approx(within, rel=0, abs=2**-19)
-    assert len(found.codes) == known.sum()  # fewer than the sample may hold: all of them
-    assert sorted(np.bincount(found.codes)) == sorted(found.counts)
+    assert len(drawn.codes) == labelled.sum()  # fewer than the sample may hold: all of them
+    assert (np.bincount(drawn.codes) == found.counts).all()
+
+
+def test_arrays_and_spark_give_the_same_answers(spark: Any, frame: Any, tmp_path: Path) -> None:
+    policy = make_policy(policy_for(tmp_path))
+    table = spark.createDataFrame(frame).selectExpr("a", "b", "if(c = 7, null, c) as c", "y")
+    columns = resolve(policy, table.schema)
+    keyed = with_key(table.repartition(3), columns)
+    facts = gather(keyed, columns, policy.k, policy.nulls, HiddenViews(keyed.sparkSession))
+    null = (frame["c"] == 7).to_numpy()
+    records = tuple(
+        Column(name, Scale.NUMERIC, np.where(null & (name == "c"), 0.0, frame[name]), nulls)
+        for name, nulls in zip(QUASI, (null & False, null & False, null), strict=True)
+    )
+    codes = np.unique(frame["y"], return_inverse=True)[1]
+    needs = ClassMoments("y"), ClassSample("y"), GroupSize()
+    ours = answered(needs, ANSWERS, Source(keyed, facts, policy.k))
+    theirs = answered(needs, in_memory.ANSWERS, in_memory.Table(records, policy.k, codes))
+    for one, other in zip(ours[Moments()], theirs[Moments()], strict=True):
+        assert (one.steady_mean(), one.steady_sd()) == (other.steady_mean(), other.steady_sd())
+        for name in ("name", "scale", "n", "nulls", "low", "high"):
+            assert getattr(one, name) == getattr(other, name)
+    one, other = ours[ClassMoments("y")], theirs[ClassMoments("y")]
+    assert (one.within == other.within).all()  # to the last bit
+    by_class = [sorted(map(tuple, np.column_stack([m.counts, m.means]))) for m in (one, other)]
+    assert by_class[0] == by_class[1]
+    samples = ours[ClassSample("y")], theirs[ClassSample("y")]
+    rows = [
+        sorted(zip(*(column.values for column in sample.records), strict=True))
+        for sample in samples
+    ]
+    assert rows[0] == rows[1]
+    assert len(rows[0]) == len(samples[0].codes) == len(samples[1].codes) == 900
+    assert ours[GroupSize()] == theirs[GroupSize()] == 5
+
+
+def test_a_sample_is_drawn_only_if_alpha_is_searched_for(tmp_path: Path) -> None:
+    for alpha, sampled in ((4, False), ("search", True)):
+        space = make_policy(policy_for(tmp_path, alpha=alpha)).method.space
+        assert (ClassSample("y") in space.needs()) == sampled
 
 
 def test_the_same_release_for_any_layout_and_no_label_is_told(

@@ -20,6 +20,7 @@ from sparkanon.policy import Policy
 from sparkanon.releases.generalize import words_over
 from sparkanon.report.sections import SECTIONS
 from sparkanon.spaces import Space
+from sparkanon.spaces.base import serves_any_pair
 from sparkanon.spaces.euclidean import Euclidean
 from sparkanon.spaces.gower import Gower
 
@@ -160,7 +161,7 @@ def _finished(
 
 
 def _space(policy: Policy, statistics: Sequence[ColumnStatistics]) -> Space:
-    """The policy's own, if it takes all columns of this pair; without a guide, which is ours."""
+    """The policy's own, if it serves any pair and takes all columns of this one."""
     own = policy.method.space
-    own = own if own.guide() is None else Euclidean()
+    own = own if serves_any_pair(own) else Euclidean()
     return own if all(s.scale in own.scales for s in statistics) else Gower()

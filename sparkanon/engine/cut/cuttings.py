@@ -8,11 +8,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sparkanon.blocks import Leaf, Tree, fit_tree, rows_of_a_block
+from sparkanon.engine.fit.answers import ANSWERS, Source
 from sparkanon.engine.fit.facts import Facts, draw_sample, fillings, usable
-from sparkanon.engine.fit.guide import fit_space
 from sparkanon.engine.sql.names import col
 from sparkanon.engine.verify.constraints import Constraints, constraints
 from sparkanon.groupings import Crossing
+from sparkanon.needs import answered
 from sparkanon.policy import NullPolicy, Policy
 from sparkanon.spaces import FittedSpace
 
@@ -39,7 +40,7 @@ def cut(keyed: DataFrame, facts: Facts, policy: Policy) -> Cuttings:
     blocks = 1 + facts.rows // block_rows
     imputes = policy.nulls is NullPolicy.IMPUTE
     if blocks == 1 and not imputes:
-        space = fit_space(keyed, facts, policy)
+        space = _fitted(keyed, facts, policy)
         return Cuttings(keyed, Tree(Leaf()), space, 0, constraints(keyed, policy))
     sample = draw_sample(keyed, facts, blocks)
     if imputes:
@@ -47,10 +48,15 @@ def cut(keyed: DataFrame, facts: Facts, policy: Policy) -> Cuttings:
         keyed = keyed.withColumns(
             {name: F.coalesce(col(name), fill[name]) for name in keyed.columns if name in fill}
         )
-    space = fit_space(keyed, facts, policy)
+    space = _fitted(keyed, facts, policy)
     tree = fit_tree(sample, space.units, facts.rows, block_rows, floor)
     second = None
     grouping = policy.method.grouping
     if tree.blocks > 1 and isinstance(grouping, Crossing) and grouping.crosses:
         second = fit_tree(sample, space.units, facts.rows, block_rows, floor, ASIDE)
     return Cuttings(keyed, tree, space, floor, constraints(keyed, policy), second)
+
+
+def _fitted(rows: DataFrame, facts: Facts, policy: Policy) -> FittedSpace:
+    space = policy.method.space
+    return space.fit(answered(space.needs(), ANSWERS, Source(rows, facts, policy.k)))

@@ -51,10 +51,11 @@ from sparkanon.engine.session.warm import warm_boxes, warm_linkage
 from sparkanon.engine.sql.names import KEY
 from sparkanon.engine.sql.rows import hash_of
 from sparkanon.measures.wilson import effective_draws, wilson
-from sparkanon.needs import Unanswerable
+from sparkanon.needs import Known, Unanswerable
 from sparkanon.numeric.records import Column, Floats, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.spaces import FittedSpace, Space
+from sparkanon.spaces.needs import Moments
 
 BLOCK_ROWS = 200_000  # larger ones than for masking: fewer balls reach another block
 _NO_CLASS = "xxhash64('unpublished')"
@@ -136,7 +137,7 @@ def _about(
     compared, rows = sides.compared, statistics[0].n
     share = 1.0 if targets is None else min(targets / rows, 1.0)
     drawn = sample(sides.original, [c.x for c in compared], rows)
-    fitted = space.fit(statistics)
+    fitted = space.fit(Known({Moments(): statistics}))
     records = tuple(
         sample_column(c.name, c.scale, drawn.column(f"c{i}").combine_chunks())
         for i, c in enumerate(compared)

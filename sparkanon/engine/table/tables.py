@@ -214,7 +214,8 @@ def _counted(policy: Policy) -> frozenset[str]:
     """Columns whose values, not their spelling, decide: 5, 5.0 and 05 are one of them."""
     rules = (policy.constraints.l_diversity, policy.constraints.t_closeness)
     names = {name for rule in rules if rule is not None for name in policy.constrained(rule)}
-    names |= {*policy.with_role(Role.WEIGHT), policy.method.space.guide() or ""}
+    names |= {*policy.with_role(Role.WEIGHT)}
+    names |= {name for need in policy.method.space.needs() for name in need.columns}
     gated = (CATALOGUE[measure_of(gate)[1]] for gate in policy.gates)
     if any(about.family == "attribute" for about in gated):
         names |= {*policy.with_role(Role.SENSITIVE)}

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
+from sparkanon.in_memory import ANSWERS, Table
+from sparkanon.needs import Known, answered
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.group.mdav import mdav
 from sparkanon.numeric.records import Column, Floats, Records, Scale
-from sparkanon.numeric.statistics import ColumnStatistics
-from sparkanon.spaces import Classes
 from sparkanon.spaces.euclidean import Euclidean
 from sparkanon.spaces.lda import FittedLda, Lda, projection
+from sparkanon.spaces.needs import ClassMoments, Moments, MomentsByClass, SampleByClass
 from sparkanon.spaces.stretch import ALPHAS, best_alpha, stretch
 
 
@@ -24,26 +25,37 @@ def records_of(x: Floats) -> Records:
     return tuple(Column(f"c{j}", Scale.NUMERIC, x[:, j], null) for j in range(x.shape[1]))
 
 
-def statistics_of(x: Floats) -> list[ColumnStatistics]:
-    return [
-        ColumnStatistics(
-            f"c{j}", Scale.NUMERIC, len(c), 0, float(c.mean()), float(c.std()), c.min(), c.max()
-        )
-        for j, c in enumerate(x.T)
-    ]
+def known_of(space: Euclidean | Lda, x: Floats, codes: Any = (), k: int = 5) -> Known:
+    return answered(space.needs(), ANSWERS, Table(records_of(x), k, np.asarray(codes)))
 
 
 def scores_of(x: Floats) -> Floats:
-    fitted = Euclidean().fit(statistics_of(x))
+    fitted = Euclidean().fit(known_of(Euclidean(), x))
     return np.stack([fitted.scores(column) for column in records_of(x)]).T
 
 
-def classes_of(x: Floats, codes: Any, k: int = 5) -> Classes:
+def classes_of(x: Floats, codes: Any) -> MomentsByClass:
+    """By numpy, without our sums."""
     z = scores_of(x)
     means = np.array([z[codes == c].mean(axis=0) for c in range(codes.max() + 1)])
     within = (z - means[codes]).T @ (z - means[codes]) / len(z)
-    counts = np.bincount(codes).astype(float)
-    return Classes(counts, means, within, records_of(x), codes, k)
+    return MomentsByClass(np.bincount(codes).astype(float), means, within)
+
+
+def test_moments_of_an_array_are_those_of_numpy_in_one_piece_or_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x, codes = mixture(np.random.default_rng(3), 3, 4)
+    space = Lda(target="y", alpha=4.0)
+    found = known_of(space, x, codes)[ClassMoments("y")]
+    expected = classes_of(x, codes)
+    assert (found.counts == expected.counts).all()
+    assert found.means == pytest.approx(expected.means, rel=0, abs=2**-20)
+    assert found.within == pytest.approx(expected.within, rel=0, abs=2**-18)
+    monkeypatch.setattr("sparkanon.spaces.needs.PIECE", 100)
+    pieces = known_of(space, x, codes)[ClassMoments("y")]
+    assert (pieces.means == found.means).all()
+    assert (pieces.within == found.within).all()
 
 
 def mixture(rng: np.random.Generator, classes: int, d: int, n: int = 900) -> tuple[Floats, Any]:
@@ -53,10 +65,9 @@ def mixture(rng: np.random.Generator, classes: int, d: int, n: int = 900) -> tup
     return x * np.logspace(-3, 3, d) + 50, codes
 
 
-def fit(x: Floats, codes: Any, **options: Any) -> FittedLda:
-    fitted = Lda(target="y", **options).fit(statistics_of(x), classes_of(x, codes))
-    assert isinstance(fitted, FittedLda)
-    return fitted
+def fit(x: Floats, codes: Any, k: int = 5, **options: Any) -> FittedLda:
+    space = Lda(target="y", **options)
+    return space.fit(known_of(space, x, codes, k))
 
 
 def squared(values: Floats) -> Floats:
@@ -66,19 +77,12 @@ def squared(values: Floats) -> Floats:
 def test_two_classes_by_hand() -> None:
     # within classes the columns have variances 1 and 4 and no covariance; the means are (+-3, +-4)
     # away: U is parallel to (3 / 1, 4 / 4) = (3, 1)
-    classes = Classes(
-        np.array([50.0, 50.0]),
-        np.array([[-3.0, -4.0], [3.0, 4.0]]),
-        np.diag([1.0, 4.0]),
-        records_of(np.zeros((2, 2))),
-        np.array([0, 1]),
-        k=2,
+    classes = MomentsByClass(
+        np.array([50.0, 50.0]), np.array([[-3.0, -4.0], [3.0, 4.0]]), np.diag([1.0, 4.0])
     )
     assert projection(classes, 0.0) == pytest.approx(np.array([[9, 3], [3, 1]]) / 10)
     # all weight on the diagonal of a covariance that has one: the columns count by themselves
-    joint = Classes(
-        classes.counts, classes.means, np.array([[1.0, 1.9], [1.9, 4.0]]), (), classes.codes, 2
-    )
+    joint = replace(classes, within=np.array([[1.0, 1.9], [1.9, 4.0]]))
     assert projection(joint, 1.0) == pytest.approx(np.array([[9, 3], [3, 1]]) / 10)
     assert projection(joint, 0.0) != pytest.approx(np.array([[9, 3], [3, 1]]) / 10)
 
@@ -116,7 +120,7 @@ def test_distances_are_those_of_the_paper(alpha: float) -> None:
 
 def test_alpha_one_is_the_euclidean_space_to_the_bit() -> None:
     x, codes = mixture(np.random.default_rng(6), 3, 4)
-    plain = Euclidean().fit(statistics_of(x))
+    plain = Euclidean().fit(known_of(Euclidean(), x))
     guided = fit(x, codes, alpha=1)
     points = [space.points(records_of(x)) for space in (plain, guided)]
     assert (points[0].values == points[1].values).all()
@@ -179,26 +183,24 @@ def test_the_search_stretches_where_it_helps() -> None:
     rng = np.random.default_rng(9)
     codes, x = rng.integers(0, 2, 900), rng.normal(size=(900, 10))
     x[:, 0] += 2.5 * codes  # six large groups would be made by the noise of nine other columns
-    found, again = (
-        Lda(target="y").fit(statistics_of(x), classes_of(x, codes, k=150)) for _ in range(2)
-    )
+    found, again = (fit(x, codes, k=150) for _ in range(2))
     assert found.told["alpha"] in ALPHAS[1:]
-    assert again.told == found.told
+    assert again == found
 
 
 def test_an_accident_of_the_folds_is_no_reason_to_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
     # alpha 1 tells 60 of 100; alpha 8 tells `more` others and misses 4 of those: the standard
     # error of the difference is the root of more + 4
     def telling(more: int) -> Any:
-        def right(_: Any, matrix: Floats, classes: Any) -> Any:
+        def right(_: Any, matrix: Floats, sample: Any, k: int) -> Any:
             if matrix[0, 0] != 8.0:
                 return np.arange(100) < 60
             return (np.arange(100) >= 4) & (np.arange(100) < 60 + more)
 
         return right
 
-    plain = Euclidean().fit([])
-    classes = Classes(*(np.empty(0) for _ in range(3)), (), np.empty(0, np.int64), 3)
+    plain = Euclidean().fit(Known({Moments(): ()}))
+    sample = SampleByClass((), np.empty(0, np.int64))
     for more, alpha in ((4, 1.0), (7, 1.0), (8, 8.0), (20, 8.0)):  # 7 - 4 < 3.3, 8 - 4 > 3.4
         monkeypatch.setattr("sparkanon.spaces.stretch._right", telling(more))
-        assert best_alpha(plain, np.eye(1), classes) == alpha
+        assert best_alpha(plain, np.eye(1), sample, 3) == alpha
