@@ -12,6 +12,7 @@ engine      the only place that knows Spark; `engine/pipeline.py` is the flow
 report      the HTML page about a run
 cli         the commands
 local       groups of an array in memory, without Spark
+saved       fitted spaces and trees as JSON text and back
 numeric     shared number code, below the axes
 
 `anonymize(df, policy)` and `audit(original, released, policy)` are the ways in from Python,
