@@ -12,7 +12,7 @@ import pytest
 from sparkanon import in_memory
 from sparkanon.engine.fit import answers
 from sparkanon.errors import InputError
-from sparkanon.needs import Known, answered
+from sparkanon.needs import answered
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Bools, Column, Floats, Records, Scale
 from sparkanon.numeric.search.boxes import Ruler
@@ -72,7 +72,7 @@ def fitted_on(space: Space, records: Records, order: Any = slice(None)) -> Fitte
     classes = (np.arange(len(records[0].values)) % 3)[order]
     table = in_memory.Table(records, k=5, classes=classes)
     known = answered(space.needs(), in_memory.ANSWERS, table)
-    return space.fit(Known({need: known[need] for need in space.needs()}))
+    return space.fit(known.only(space.needs()))
 
 
 def distances(points: Points, i: int = 0) -> Floats:
@@ -108,8 +108,7 @@ def test_points_are_finite_arrays_as_kernels_want_them(
     assert points.values.dtype == np.float64
     assert points.values.flags.c_contiguous
     assert np.isfinite(points.values).all()
-    assert points.metric.codes.shape == (points.d,)
-    assert points.metric.caps.shape == (points.d,)
+    assert points.metric.codes.shape == points.metric.caps.shape == (points.d,)
     assert (points.metric.caps >= 0).all()
     assert all((column.values == old).all() for column, old in zip(records, before, strict=True))
     assert fitted.units.keys() == {column.name for column in records}
@@ -184,7 +183,7 @@ def test_a_unit_is_one_step(space: Space, data: str, nulls: str) -> None:
         )
         points = fitted.points(pair)
         found = distances(points)[1]
-        length = np.sqrt(found) if not points.metric.capped else found
+        length = found if points.metric.capped else np.sqrt(found)
         assert length == pytest.approx(step / unit, rel=1e-3)
 
 
