@@ -17,20 +17,18 @@ from sparkanon.errors import InputError, Problem
 from sparkanon.numeric.class_sums import ClassSums, class_sums
 from sparkanon.numeric.records import Floats
 from sparkanon.numeric.statistics import ColumnStatistics
-from sparkanon.policy import Policy
-from sparkanon.spaces import Classes, FittedSpace
+from sparkanon.spaces import Classes, FittedSpace, Space
 from sparkanon.spaces.base import MOST_CLASSES, SAMPLE_ROWS, classes_problem
 
 _CLASS = "__sparkanon_class"
 
 
-def fit_space(table: DataFrame, facts: Facts, policy: Policy) -> FittedSpace:
-    """The fitted space of the policy, for the rows that take part."""
-    space = policy.method.space
+def fit_space(table: DataFrame, facts: Facts, space: Space, k: int) -> FittedSpace:
+    """The fitted space, for the rows that take part."""
     target = space.guide()
     if target is None:
         return space.fit(facts.statistics)
-    return space.fit(facts.statistics, class_moments(table, facts, target, policy.k))
+    return space.fit(facts.statistics, class_moments(table, facts, target, k))
 
 
 def class_moments(table: DataFrame, facts: Facts, target: str, k: int) -> Classes:
