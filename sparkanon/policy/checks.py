@@ -127,9 +127,7 @@ def _groups(policy: Policy) -> Iterator[Problem]:
     release, method = policy.method.release, policy.method
     if release.by_group:
         if policy.k is None:
-            text = (
-                f"is required: release '{release.key}' is made from groups of at least k records"
-            )
+            text = f"is required: release '{release.key}' needs groups of at least k records"
             yield Problem("k", text)
         return
     unused = f"is not used: release '{release.key}' makes no groups"
