@@ -38,6 +38,17 @@ GATES: tuple[str, ...] = (
     "min_k",
 )
 
+# Of these one must be passed where a release guarantees nothing.
+RISK_GATES: tuple[str, ...] = (
+    *(
+        gate
+        for about in CATALOGUE.values()
+        if about.is_risk and about.better != "neither"
+        for gate in about.gates
+    ),
+    "min_k",
+)
+
 
 def about(measure: str) -> About | None:
     """What is known about a measure; None of one that this version does not know."""

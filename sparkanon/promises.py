@@ -1,45 +1,105 @@
 """What a release guarantees, as values: how the engine verifies it and how people read it.
 
-Nothing asks a release which one it is. The engine looks at its promise: whether the staged table
-needs the numbers of the groups, which columns were drawn as units, and how large k is.
+Nothing asks a release which one it is. The engine looks at its promise: which columns it is
+about, how large k is, how many rows there must be, and what the staged table needs besides the
+published columns so that the promise can be counted on it. `engine.verify` has one function for
+each class of this module.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from enum import StrEnum
 from math import factorial
 from typing import Any, ClassVar
 
+Units = tuple[tuple[str, ...], ...]
 
-@dataclass(frozen=True)
-class Classes:
-    """Every published combination of quasi-identifiers occurs at least k times."""
 
+class Rows(StrEnum):
+    """How many rows are published."""
+
+    SAME = "same"  # one for every record that takes part
+    FEWER = "fewer"  # some records are left out
+    NEW = "new"  # rows that stand for no record; any number of them
+
+    def allow(self, records: int, published: int) -> bool:
+        """Whether so many rows may stand for so many records."""
+        if self is Rows.SAME:
+            return published == records
+        return 0 < published <= records if self is Rows.FEWER else published > 0
+
+
+class Promise(ABC):
+    """A guarantee about `columns`; None as `k` where no number of records is a part of it."""
+
+    columns: tuple[str, ...]
+    k: int | None
+    rows: Rows
+
+    kind: ClassVar[str]
+    # What `min_class_size` counts: classes of equal rows, or the groups that rows came from.
+    counted: ClassVar[str] = "class"
+    # Equal rows show their class. Groups do not show, so that staged rows need their numbers.
+    numbered: ClassVar[bool] = False
+    # Without a guarantee only the gates of the policy stand before the publication.
+    guaranteed: ClassVar[bool] = True
+
+    @property
+    def units(self) -> Units:
+        """Columns whose cells move together, as they are, from one record to another."""
+        return ()
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """The promise in words, for manifest, terminal and report."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "columns": list(self.columns),
+            "k": self.k,
+            "rows": self.rows.value,
+            "counted": self.counted,
+            "text": self.text,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Classes(Promise):
+    """Every published combination of these columns occurs at least k times."""
+
+    columns: tuple[str, ...]
     k: int
+    rows: Rows = Rows.SAME
     kind: ClassVar[str] = "classes"
-    grouped: ClassVar[bool] = False  # equal rows tell the classes: groups need no numbers
-    blocks: ClassVar[tuple[tuple[str, ...], ...]] = ()
 
     @property
     def text(self) -> str:
         return f"Every published combination of quasi-identifiers occurs at least {self.k} times."
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, "k": self.k, "text": self.text}
 
-
-@dataclass(frozen=True)
-class DrawnFrom:
-    """The cells of a block of columns stay together and go to another record of their group.
+@dataclass(frozen=True, kw_only=True)
+class DrawnFrom(Promise):
+    """The cells of a unit of columns stay together and go to another record of their group.
 
     `redrawn`: groups in which nothing moved were drawn again, which tells more than 1/m.
     """
 
-    blocks: tuple[tuple[str, ...], ...]
+    columns: tuple[str, ...]
     k: int
+    blocks: Units
     redrawn: bool = False
+    rows: Rows = Rows.SAME
     kind: ClassVar[str] = "drawn_from"
-    grouped: ClassVar[bool] = True
+    counted: ClassVar[str] = "group"
+    numbered: ClassVar[bool] = True
+
+    @property
+    def units(self) -> Units:
+        return self.blocks
 
     @property
     def chance(self) -> float:
@@ -61,18 +121,20 @@ class DrawnFrom:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        told = {"blocks": [list(block) for block in self.blocks], "chance": self.chance}
-        return {"kind": self.kind, "k": self.k, "text": self.text} | told
+        blocks = [list(block) for block in self.blocks]
+        return super().to_dict() | {"blocks": blocks, "chance": self.chance}
 
 
-@dataclass(frozen=True)
-class MadeFrom:
+@dataclass(frozen=True, kw_only=True)
+class MadeFrom(Promise):
     """Every published record was made from a group of at least k as a whole."""
 
+    columns: tuple[str, ...]
     k: int
+    rows: Rows = Rows.SAME
     kind: ClassVar[str] = "made_from"
-    grouped: ClassVar[bool] = True
-    blocks: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    counted: ClassVar[str] = "group"
+    numbered: ClassVar[bool] = True
 
     @property
     def text(self) -> str:
@@ -81,8 +143,21 @@ class MadeFrom:
             "records, whose mean and covariance it keeps. Published combinations may occur once."
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, "k": self.k, "text": self.text}
 
+@dataclass(frozen=True, kw_only=True)
+class Measured(Promise):
+    """Nothing is guaranteed, for the reason `why`: a gate on a risk has to decide."""
 
-Promise = Classes | DrawnFrom | MadeFrom
+    columns: tuple[str, ...]
+    why: str
+    rows: Rows = Rows.SAME
+    k: None = field(default=None, init=False)
+    kind: ClassVar[str] = "measured"
+    guaranteed: ClassVar[bool] = False
+
+    @property
+    def text(self) -> str:
+        return (
+            f"Nothing is guaranteed: {self.why}. The risk was measured, and the gates of the "
+            "policy alone decide whether the table is published."
+        )

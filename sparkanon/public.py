@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from sparkanon.catalogue import about
 from sparkanon.measures import Measure
+from sparkanon.measures.anonymity import few
 
 
-def public(one: Measure, records: int, k: int) -> Measure:
+def public(one: Measure, records: int, k: int | None) -> Measure:
     """The measure with coarse numbers; its value is None where it stays private."""
     known = about(one.measure)
     if known is None or known.outside == "private" or (one.column and not known.per_column):
@@ -19,7 +20,7 @@ def public(one: Measure, records: int, k: int) -> Measure:
     def coarse(value: float | None) -> float | None:
         if value is None or not math.isfinite(value):
             return None
-        return coarse_share(value, records, k) if of_records else three_digits(value)
+        return coarse_share(value, records, few(k)) if of_records else three_digits(value)
 
     return replace(one, value=coarse(one.value), low=coarse(one.low), high=coarse(one.high))
 

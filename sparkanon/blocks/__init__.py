@@ -1,6 +1,6 @@
 """3 COARSE: the tree that cuts a table into blocks a kernel can hold."""
 
-from sparkanon.blocks.fit import Sample, fit_tree, rows_of_a_block
+from sparkanon.blocks.fit import Sample, fit_tree, hashed_tree, rows_of_a_block
 from sparkanon.blocks.tree import Among, Below, Cut, Hashed, Leaf, Node, Tree
 
 __all__ = [
@@ -13,5 +13,6 @@ __all__ = [
     "Sample",
     "Tree",
     "fit_tree",
+    "hashed_tree",
     "rows_of_a_block",
 ]

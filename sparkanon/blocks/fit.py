@@ -67,6 +67,18 @@ def fit_tree(
     return Tree(_grow(np.arange(n), sample, units, limits, hashed=0))
 
 
+def hashed_tree(rows: int, block_rows: int) -> Tree:
+    """Cuts by the row keys alone, for records that need no neighbours in their block."""
+    return Tree(_halved(rows, block_rows * SLACK, 0))
+
+
+def _halved(rows: float, most: float, bit: int) -> Node | Leaf:
+    if rows <= most:
+        return Leaf()
+    half = _halved(rows / 2, most, bit + 1)
+    return Node(Hashed(bit), half, half)
+
+
 def _grow(
     at: Rows, sample: Sample, units: Mapping[str, float], limits: _Limits, hashed: int
 ) -> Node | Leaf:

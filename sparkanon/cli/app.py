@@ -113,10 +113,11 @@ def validate(policy: PolicyPath, changes: Changes = None, as_json: AsJson = Fals
         terminal.print_json({"status": "ok", "run_id": None, "policy_hash": checked.digest()})
         return
     out.print(f"[green]✓[/] {policy} is a valid policy")
+    method, groups = checked.method, checked.groups
+    made = "" if groups is None else f"k = {groups.k}, grouping {groups.grouping.key}, "
     out.print(
-        f"  k = {checked.k} over {len(checked.quasi_identifiers)} quasi-identifiers, "
-        f"space {checked.method.space.key}, grouping {checked.method.grouping.key}, "
-        f"release {checked.method.release.key}"
+        f"  {made}release {method.release.key}, space {method.space.key}, "
+        f"over {len(checked.quasi_identifiers)} quasi-identifiers"
     )
     out.print(f"  {escape(checked.promise.text)}")
 

@@ -87,11 +87,11 @@ def show_release(
     dropped = manifest["rows_in"] - manifest["rows_out"]
     rows = f"{manifest['rows_out']:,}" + (f" ({dropped:,} dropped for nulls)" if dropped else "")
     lines.append(("rows", rows))
-    asked, least = manifest["k"], manifest["min_class_size"]
+    promise, least = manifest["promise"], manifest["min_class_size"]
+    asked = "none" if promise["k"] is None else promise["k"]
     classes = manifest["class_sizes"]["classes"]
-    what = "class" if manifest["promise"]["kind"] == "classes" else "group"
-    lines.append(("k", f"{asked} asked, smallest {what} {least:,} of {classes:,}"))
-    lines.append(("promise", escape(manifest["promise"]["text"])))
+    lines.append(("k", f"{asked} asked, smallest {promise['counted']} {least:,} of {classes:,}"))
+    lines.append(("promise", escape(promise["text"])))
     lines.append(("information loss", f"{total['il']:.2f} % of the variance"))
     worst = [m for m in manifest["measures"] if m["measure"] == "il" and m["column"] is not None]
     worst = sorted(worst, key=lambda m: -m["value"])[:3]

@@ -28,7 +28,7 @@ from sparkanon.engine.runs.measures_table import append
 from sparkanon.engine.runs.steps import Steps, Watcher
 from sparkanon.engine.session.session import session_of
 from sparkanon.engine.sql.hidden import HiddenViews, hidden_views
-from sparkanon.engine.sql.names import GROUP, quoted
+from sparkanon.engine.sql.names import quoted
 from sparkanon.engine.stores.folders import (
     Staging,
     check_writable_folder,
@@ -38,7 +38,7 @@ from sparkanon.engine.stores.owned import scratch
 from sparkanon.engine.table import tables
 from sparkanon.engine.table.columns import Columns, plain, resolve
 from sparkanon.engine.verify.constraints import check
-from sparkanon.engine.verify.verify import verify
+from sparkanon.engine.verify.verify import classes_of, verify
 from sparkanon.errors import GateError, InputError, Problem, SparkanonError
 from sparkanon.measures import Given, Measure, loss
 from sparkanon.measures.anonymity import Sizes
@@ -107,7 +107,7 @@ def anonymize(
     run_id: str | None = None,
     spark: SparkSession | None = None,
 ) -> Release:
-    """Publish a k-anonymous version of a table, verified before anyone can read it.
+    """Publish an anonymized version of a table, verified before anyone can read it.
 
     Parameters
     ----------
@@ -163,9 +163,8 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
         with step("verify"):
             schema = staged_schema(columns, run.promise)
             staged = tables.read_staged(run.spark, str(staging.table), schema)
-            sizes = verify(staged, policy.quasi_identifiers, run.promise, facts.rows)
-            classes = [GROUP] if run.promise.grouped else map(quoted, policy.quasi_identifiers)
-            kept = check(staged, cuttings.constraints, list(classes))
+            sizes = verify(staged, run.promise, facts.rows, policy.few)
+            kept = check(staged, cuttings.constraints, classes_of(run.promise))
             run.steps.note(f"{sizes.classes:,} classes, the smallest has {sizes.smallest:,}")
         errors = loss.merge(block.errors for block in blocks.facts)
         known = Known({Sizes(): sizes, SquaredErrors(): errors})
@@ -186,7 +185,7 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
             },
             rows_in=facts.rows_in,
             blocks=blocks.blocks,
-            fitted=cuttings.space.told,
+            fitted=cuttings.fitted,
             sizes=sizes,
             measures=measures,
             gates=gates,
@@ -224,9 +223,9 @@ def _measured(
     """The same measures that an audit takes; what is known already is not counted again."""
     # without pairs all that is asked for is known, and no side is looked at
     pair = run.spark.read.parquet(str(pairs)) if pairs is not None else staged
-    group = "g" if run.promise.grouped else None
+    group = "g" if run.promise.numbered else None
     sensitive = run.policy.with_role(Role.SENSITIVE)
-    compared, blocks = own_release(facts.quasi), run.promise.blocks
+    compared, blocks = own_release(facts.quasi), run.promise.units
     sides = Sides(pair, pair, pair, compared, sensitive, group, blocks)
     return measure(sides, given, known, asked_by_anonymize(run.policy), run.policy, run.steps)
 
@@ -256,7 +255,7 @@ def _publish(
         staging.table.rename(folder)
         return tables.read_staged(run.spark, str(folder), columns.schema)
     told = for_readers(manifest, columns.schema.names)
-    publish(run.spark, public, staging, sink, told, private=run.promise.grouped)
+    publish(run.spark, public, staging, sink, told, private=run.promise.numbered)
     if sink.format == "table":
         return run.spark.table(sink.place)
     if sink.format == "delta":

@@ -57,15 +57,17 @@ def measured(
     )
     rows = []
     for outcome in found.outcomes:
-        cell = outcome.cell.policy
-        high = getattr(cell.method.grouping, "effort", "") == "high"
-        published = PUBLISHED.get(cell.method.grouping.key, {}).get(name)
+        groups = outcome.cell.policy.groups
+        if groups is None:
+            continue
+        high = getattr(groups.grouping, "effort", "") == "high"
+        published = PUBLISHED.get(groups.grouping.key, {}).get(name)
         rows.append(
             {
                 "data": name,
-                "method": HIGH if high else cell.method.grouping.key,
-                "k": cell.k,
-                "published": None if published is None else published[KS.index(cell.k)],
+                "method": HIGH if high else groups.grouping.key,
+                "k": groups.k,
+                "published": None if published is None else published[KS.index(groups.k)],
                 "ours": outcome.value("il"),
                 "smallest_class": outcome.value("min_class_size"),
                 "seconds": outcome.seconds,

@@ -8,6 +8,13 @@ from typing import Any
 
 from sparkanon.needs import Need
 
+UNKNOWN_K = 10  # without a k: the coarser of the two thresholds statistical offices use
+
+
+def few(k: int | None) -> int:
+    """Counts of fewer records than this are about persons: k, or a usual threshold without one."""
+    return UNKNOWN_K if k is None else k
+
 
 @dataclass(frozen=True)
 class SizeBucket:

@@ -71,6 +71,8 @@ class BelowK:
         return (Sizes(),)
 
     def finish(self, given: Given, known: Known) -> list[Measure]:
+        if given.k is None:
+            return []
         sizes = known[Sizes()]
         share = sizes.below_k / sizes.records if sizes.records else 0.0
         return [Measure(self.key, share)]

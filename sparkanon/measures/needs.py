@@ -6,6 +6,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TypeVar
 
+from sparkanon.measures.anonymity import few
 from sparkanon.needs import Known, Need
 from sparkanon.numeric.records import Records
 from sparkanon.numeric.statistics import ColumnStatistics
@@ -18,13 +19,18 @@ class Given:
     """What is known before anything is counted.
 
     `statistics` are those of the original's compared columns; `suppressed` is the share of
-    records that are not released.
+    records that are not released. `k` is None where nothing hides among k.
     """
 
     statistics: tuple[ColumnStatistics, ...]
-    k: int
+    k: int | None
     paired: bool = True  # somebody knows which released row was whose
     suppressed: float = 0.0
+
+    @property
+    def few(self) -> int:
+        """Counts of fewer records are about persons."""
+        return few(self.k)
 
     @property
     def rows(self) -> int:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sparkanon.catalogue import CATALOGUE, gate_problem
+from sparkanon.catalogue import CATALOGUE, RISK_GATES, gate_problem, measure_of
 from sparkanon.errors import Problem
 from sparkanon.numeric.records import Scale
-from sparkanon.policy.model import ColumnType, Policy, Role, Sink, Source
+from sparkanon.policy.model import AuditPolicy, ColumnType, Policy, Role, Sink, Source
 from sparkanon.registry import Registry, unknown
 from sparkanon.releases import RELEASES, Asked
 from sparkanon.spaces import SPACES
+from sparkanon.spaces.base import serves_any_pair
 
 # Spark's own, which fails on a `yes` without saying what it was about
 _FLAGS = frozenset({"header", "multiline", "mergeschema", "enforceschema", "escapequotes"})
@@ -28,6 +29,7 @@ def problems_in(policy: Policy) -> list[Problem]:
     return [
         *_places(policy),
         *_columns(policy),
+        *_groups(policy),
         *_methods(policy),
         *_constraints(policy),
         *_gates(policy),
@@ -109,8 +111,7 @@ def _columns(policy: Policy) -> Iterator[Problem]:
         if column.as_ and column.type not in (None, ColumnType.NUMERIC, ColumnType.BOOLEAN):
             yield Problem(f"{path}.as", f"cannot publish a {column.type} as double")
         release = policy.method.release
-        draws = release.promise(policy.quasi_identifiers, policy.k).blocks
-        if quasi and column.as_ and (release.texts or draws):
+        if quasi and column.as_ and not release.cells.computed:
             yield Problem(f"{path}.as", f"release '{release.key}' publishes no means")
     for name in policy.with_role(Role.WEIGHT)[1:]:
         yield Problem(f"columns.{name}", "is a second weight; give one column that role")
@@ -120,6 +121,39 @@ def _columns(policy: Policy) -> Iterator[Problem]:
             listed is not None and listed.role is Role.IDENTIFIER
         ):
             yield Problem("output.partition_by", f"'{name}' is not in the release")
+
+
+def _groups(policy: Policy) -> Iterator[Problem]:
+    """k, grouping and constraints are required or unused, as the release makes groups or not."""
+    release, method = policy.method.release, policy.method
+    if release.by_group:
+        if policy.k is None:
+            text = f"is required: release '{release.key}' needs groups of at least k records"
+            yield Problem("k", text)
+        return
+    unused = f"is not used: release '{release.key}' makes no groups"
+    if not serves_any_pair(method.space):
+        yield Problem("method.space", f"{unused}, and this space serves grouping only")
+    if method.grouping is not None:
+        yield Problem("method.grouping", f"{unused}; leave it out")
+    for rule in ("l_diversity", "t_closeness"):
+        if getattr(policy.constraints, rule) is not None:
+            text = f"{unused} that could keep it; give a gate on what you want to hold instead"
+            yield Problem(f"constraints.{rule}", text)
+    counting = counting_below_k(policy.gates, policy.audit)
+    if counting and policy.k is None:
+        yield Problem("k", f"is required: {counting} counts the records in classes under k")
+    if policy.k is not None and not counting:
+        text = f"{unused}, and no gate on below_k counts by it; leave it out"
+        yield Problem("k", text)
+
+
+def counting_below_k(gates: Iterable[str], audit: AuditPolicy) -> str | None:
+    """What in a policy asks for a count of the records in classes under k."""
+    for gate in gates:
+        if measure_of(gate)[1] == "below_k":
+            return f"gate {gate}"
+    return "audit" if audit.take != "all" and "below_k" in audit.named else None
 
 
 def _methods(policy: Policy) -> Iterator[Problem]:
@@ -200,6 +234,14 @@ def _gates(policy: Policy) -> Iterator[Problem]:
         problem = gate_problem(gate)
         if problem is not None:
             yield problem
+    if policy.method.release.by_group and policy.k is None:
+        return  # there is no promise yet
+    if not policy.promise.guaranteed and not any(gate in RISK_GATES for gate in policy.gates):
+        text = (
+            f"release '{policy.method.release.key}' guarantees nothing, so a gate on a risk has "
+            f"to decide; give at least one of {', '.join(RISK_GATES)}"
+        )
+        yield Problem("gates", text)
 
 
 def _audit(policy: Policy) -> Iterator[Problem]:

@@ -13,8 +13,9 @@ from typing import Any
 
 from sparkanon.errors import PolicyError, Problem
 from sparkanon.groupings import GROUPINGS
+from sparkanon.policy.checks import counting_below_k
 from sparkanon.policy.loading import make_policy, parse_value, put
-from sparkanon.policy.model import Policy
+from sparkanon.policy.model import AuditPolicy, Method, Policy
 from sparkanon.policy.strict_yaml import TooLargeError
 from sparkanon.registry import Registry
 from sparkanon.releases import RELEASES
@@ -43,7 +44,7 @@ class Cell:
 
     @property
     def label(self) -> str:
-        return f"{self.settings} {self.method}"
+        return f"{self.settings} {self.method}".strip()
 
 
 def read_grid(
@@ -83,7 +84,8 @@ def make_cells(policy: Policy, grid: Mapping[str, Sequence[Any]]) -> tuple[Cell,
     """Every combination of the values, each a checked policy; all problems in one error.
 
     A method that the policy names already keeps the parameters it has there. A parameter is
-    varied for the methods that have it: `mdav, refined` and `passes` 2, 6 are three cells.
+    varied for the methods that have it: `mdav, refined` and `passes` 2, 6 are three cells. So
+    are groupings and k for the releases that use them.
     """
     problems = _refused_grid(grid)
     if problems:
@@ -135,6 +137,10 @@ def _one_policy(policy: Policy, chosen: Mapping[str, Any]) -> tuple[Policy, dict
     for path, value in chosen.items():
         section, _, rest = path.partition(".")
         axis, _, parameter = rest.partition(".")
+        if path == "k" and not _uses_k(data):
+            continue
+        if section == "method" and axis == "grouping" and not _makes_groups(data):
+            continue
         if section == "method" and axis in _REGISTRIES:
             now = data["method"][axis]
             if not parameter and value == now["name"]:
@@ -144,7 +150,31 @@ def _one_policy(policy: Policy, chosen: Mapping[str, Any]) -> tuple[Policy, dict
                 continue
         put(data, path, deepcopy(value), _option(path))
         taken[path] = value
+        if path == "method.release":
+            _follow_release(data)
     return make_policy(data), taken
+
+
+def _follow_release(data: dict[str, Any]) -> None:
+    """Leave out what a release that makes no groups does not use; give the others a grouping."""
+    if _makes_groups(data):
+        data["method"].setdefault("grouping", Method().model_dump(mode="json")["grouping"])
+        return
+    data["method"].pop("grouping", None)
+    if not _uses_k(data):
+        data.pop("k", None)
+
+
+def _makes_groups(data: Mapping[str, Any]) -> bool:
+    """Whether its release does; one that nobody knows is left to the policy's checks."""
+    config = data["method"]["release"]
+    name = config.get("name") if isinstance(config, Mapping) else config
+    return all(item.by_group for item in RELEASES if item.key == name)
+
+
+def _uses_k(data: Mapping[str, Any]) -> bool:
+    audit = AuditPolicy.model_validate(data["audit"])
+    return _makes_groups(data) or counting_below_k(data["gates"], audit) is not None
 
 
 def _has(axis: str, config: Any, parameter: str) -> bool:
@@ -178,7 +208,8 @@ def _option(path: str) -> str:
 
 
 def _several(policies: Sequence[Policy], axis: str) -> bool:
-    return len({getattr(policy.method, axis).key for policy in policies}) > 1
+    chosen = (getattr(policy.method, axis) for policy in policies)
+    return len({method.key for method in chosen if method is not None}) > 1
 
 
 def _cell(policy: Policy, chosen: Mapping[str, Any], named: Sequence[str]) -> Cell:
@@ -187,15 +218,17 @@ def _cell(policy: Policy, chosen: Mapping[str, Any], named: Sequence[str]) -> Ce
         for path, value in chosen.items()
         if path not in OPTIONS or isinstance(value, Mapping)
     }
-    settings: dict[str, Any] = {"k": policy.k}
+    settings: dict[str, Any] = {} if policy.k is None else {"k": policy.k}
     for path, value in varied.items():
         if path in OPTIONS:  # {name: refined, passes: 2} instead of a bare name
             settings |= {name: part for name, part in value.items() if name != "name"}
         else:
             settings[_short(path)] = value
+    methods = [getattr(policy.method, axis) for axis in named]
+    names = [method.key for method in methods if method is not None]
     return Cell(
         policy=policy,
-        method=" ".join(getattr(policy.method, axis).key for axis in named),
+        method=" ".join(names or [policy.method.release.key]),
         settings=" ".join(f"{name}={_text(value)}" for name, value in settings.items()),
         varied=varied,
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -17,6 +18,7 @@ from pydantic import (
     StrictInt,
     StrictStr,
     ValidationError,
+    model_validator,
 )
 
 from sparkanon.attacks import ATTACKS, Attack
@@ -27,6 +29,7 @@ from sparkanon.groupings import GROUPINGS
 from sparkanon.groupings.base import Grouping
 from sparkanon.groupings.refined import Refined
 from sparkanon.measures import MEASURES, MeasureSpec
+from sparkanon.measures.anonymity import few
 from sparkanon.numeric.records import Scale
 from sparkanon.promises import Promise
 from sparkanon.registry import choice, mistakes, one_of
@@ -249,8 +252,25 @@ class Method(_Part):
     """The choice on each axis."""
 
     space: Annotated[Space, *choice(SPACES)] = Euclidean()
-    grouping: Annotated[Grouping, *choice(GROUPINGS)] = Refined()
+    grouping: Annotated[Grouping | None, *choice(GROUPINGS)] = Field(
+        None, description="refined if not said. Only releases that make groups use it."
+    )
     release: Annotated[Release, *choice(RELEASES)] = Centroid()
+
+    @model_validator(mode="after")
+    def _with_grouping(self) -> Self:
+        """The default that a release by group has is spelled out, so that it counts as said."""
+        if self.grouping is None and self.release.by_group:
+            object.__setattr__(self, "grouping", Refined())
+        return self
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Who makes the groups of a release, and how many records each holds at least."""
+
+    grouping: Grouping
+    k: int
 
 
 class Policy(_Part):
@@ -263,7 +283,10 @@ class Policy(_Part):
     unlisted: Literal["error", "drop", "keep"] = Field(
         "error", description="What happens to columns the policy does not name."
     )
-    k: int = Field(ge=2, strict=True, description="Every record hides among at least k.")
+    k: Annotated[int, Field(ge=2, strict=True)] | None = Field(
+        None,
+        description="Every record hides among at least k. Required by releases that make groups.",
+    )
     method: Method = Method()
     constraints: Constraints = Constraints()
     nulls: NullPolicy = NullPolicy.OWN_CATEGORY
@@ -290,6 +313,18 @@ class Policy(_Part):
     def promise(self) -> Promise:
         """What the release guarantees."""
         return self.method.release.promise(self.quasi_identifiers, self.k)
+
+    @property
+    def groups(self) -> Groups | None:
+        """How groups are made; None where the release makes none."""
+        if self.method.grouping is None or self.k is None:
+            return None
+        return Groups(self.method.grouping, self.k)
+
+    @property
+    def few(self) -> int:
+        """Counts of fewer records than this are about persons, and are not shown."""
+        return few(self.k)
 
     def meaning(self) -> str:
         """Hash of what decides the rows that are published, wherever they come from and go to.

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from sparkanon.errors import Problem
 from sparkanon.numeric.records import Column, Floats, Labels, Records, Scale
 from sparkanon.promises import Classes, Promise
 from sparkanon.registry import spec
-from sparkanon.releases.base import Asked, NewValues, Published, mostly_null
+from sparkanon.releases.base import ByGroup, Cells, NewValues, Published, mostly_null
 
 # Sums of weights that differ by less are the same: they were added up in another order.
 ROUNDING = 1e-9
@@ -22,7 +21,7 @@ DOMINANT = 9.0
 
 
 @spec
-class Centroid:
+class Centroid(ByGroup):
     """Mean of numeric columns, lower median of ordinal ones, mode of nominal ones.
 
     Where at least half of a group is null in a column, its centre is null; otherwise the centre
@@ -37,17 +36,15 @@ class Centroid:
     key: ClassVar[str] = "centroid"
     title: ClassVar[str] = "the group's mean, median or mode for each of its records"
     source: ClassVar[str] = "SURVEY 2.2"
+    done: ClassVar[str] = (
+        "gave each record the centre of its group (the mean, median or most frequent value) in "
+        "place of its own values"
+    )
     scales: ClassVar[frozenset[Scale]] = frozenset(Scale)
-    texts: ClassVar[bool] = False
+    cells: ClassVar[Cells] = Cells.MEANS
 
-    def problems(self, asked: Asked) -> list[Problem]:
-        return []
-
-    def promise(self, quasi: Sequence[str], k: int) -> Promise:
-        return Classes(k)
-
-    def allowed(self, name: str) -> tuple[str, ...] | None:
-        return None
+    def promised(self, quasi: tuple[str, ...], k: int) -> Promise:
+        return Classes(columns=quasi, k=k)
 
     def publish(
         self,

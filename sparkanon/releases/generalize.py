@@ -13,14 +13,14 @@ from sparkanon.errors import Problem
 from sparkanon.numeric.records import Column, Floats, Labels, Records, Scale
 from sparkanon.promises import Classes, Promise
 from sparkanon.registry import spec
-from sparkanon.releases.base import Asked, Generalized, Published, Release
+from sparkanon.releases.base import Asked, ByGroup, Cells, Generalized, Published, Words
 
 HIDDEN = "*"
 DEEPEST = 100  # words over words; a YAML anchor that stands inside itself has no end
 
 
 @spec
-class Generalize:
+class Generalize(ByGroup):
     """A range [low, high] of a number or date, a set {a,b} of categories, or a taxonomy's word.
 
     The ends of a range are values of the group. A group that holds nulls and values is told as
@@ -31,8 +31,11 @@ class Generalize:
     key: ClassVar[str] = "generalize"
     title: ClassVar[str] = "the group's range, set of values or word of a taxonomy"
     source: ClassVar[str] = "PKA 5.3 (Mondrian baseline)"
+    done: ClassVar[str] = (
+        "replaced values by ranges or sets that hold the values of the whole group"
+    )
     scales: ClassVar[frozenset[Scale]] = frozenset(Scale)
-    texts: ClassVar[bool] = True
+    cells: ClassVar[Cells] = Cells.TEXT
 
     taxonomies: dict[str, dict[str, Any]] = Field(
         default_factory=dict,
@@ -55,12 +58,22 @@ class Generalize:
                 found.append(Problem(path, f"{twice} values stand in it twice"))
         return found
 
-    def promise(self, quasi: Sequence[str], k: int) -> Promise:
-        return Classes(k)
+    def promised(self, quasi: tuple[str, ...], k: int) -> Promise:
+        return Classes(columns=quasi, k=k)
 
     def allowed(self, name: str) -> tuple[str, ...] | None:
         tree = self.taxonomies.get(name)
         return None if tree is None else tuple(way[-1] for way in _ways(tree))
+
+    def words(self) -> Words:
+        found = {}
+        for name, tree in self.taxonomies.items():
+            below: dict[str, set[str]] = {}
+            for *words, value in _ways(tree):
+                for word in words:
+                    below.setdefault(word, set()).add(value)
+            found[name] = {word: frozenset(values) for word, values in below.items()}
+        return found
 
     def publish(
         self,
@@ -89,19 +102,6 @@ class Generalize:
             tree = self.taxonomies.get(column.name)
             word = None if tree is None else {way[-1]: way for way in _ways(tree)}
         return Generalized(labels, low, high, hidden, nulls == sizes, members, word)
-
-
-def words_over(release: Release) -> dict[str, dict[str, frozenset[str]]]:
-    """For each column with a taxonomy its words, with all values below each."""
-    taxonomies = release.taxonomies if isinstance(release, Generalize) else {}
-    found: dict[str, dict[str, frozenset[str]]] = {}
-    for name, tree in taxonomies.items():
-        below: dict[str, set[str]] = {}
-        for *words, value in _ways(tree):
-            for word in words:
-                below.setdefault(word, set()).add(value)
-        found[name] = {word: frozenset(values) for word, values in below.items()}
-    return found
 
 
 def lowest_word(ways: Sequence[tuple[str, ...]]) -> str:

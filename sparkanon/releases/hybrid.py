@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -13,14 +12,21 @@ from sparkanon.numeric.records import Floats, Labels, Records, Scale
 from sparkanon.numeric.release.synthetic import synthetic
 from sparkanon.promises import MadeFrom, Promise
 from sparkanon.registry import spec
-from sparkanon.releases.base import Asked, NewValues, Published, mostly_null
+from sparkanon.releases.base import (
+    Asked,
+    ByGroup,
+    Cells,
+    NewValues,
+    Published,
+    mostly_null,
+)
 from sparkanon.releases.permute import permutation_within
 
 LEAST_K = 3
 
 
 @spec
-class Hybrid:
+class Hybrid(ByGroup):
     """Random records with the mean and the covariance of each group, as many as it has.
 
     The survey leaves the generator open; here the deviations of a group are turned by a random
@@ -41,11 +47,14 @@ class Hybrid:
     key: ClassVar[str] = "hybrid"
     title: ClassVar[str] = "synthetic records with the group's mean and covariance (numeric)"
     source: ClassVar[str] = "SURVEY 3.2"
+    done: ClassVar[str] = (
+        "put invented records in their place that keep each group's means and covariances"
+    )
     scales: ClassVar[frozenset[Scale]] = frozenset({Scale.NUMERIC})
-    texts: ClassVar[bool] = False
+    cells: ClassVar[Cells] = Cells.COMPUTED
 
     def problems(self, asked: Asked) -> list[Problem]:
-        if asked.k >= LEAST_K:
+        if asked.k is None or asked.k >= LEAST_K:
             return []
         columns = f"{len(asked.quasi)} column{'s' if len(asked.quasi) > 1 else ''}"
         text = (
@@ -54,11 +63,8 @@ class Hybrid:
         )
         return [Problem("name", text)]
 
-    def promise(self, quasi: Sequence[str], k: int) -> Promise:
-        return MadeFrom(k)
-
-    def allowed(self, name: str) -> tuple[str, ...] | None:
-        return None
+    def promised(self, quasi: tuple[str, ...], k: int) -> Promise:
+        return MadeFrom(columns=quasi, k=k)
 
     def publish(
         self,

@@ -14,13 +14,13 @@ from sparkanon.errors import Problem
 from sparkanon.numeric.records import Floats, Labels, Records, Scale
 from sparkanon.promises import DrawnFrom, Promise
 from sparkanon.registry import spec
-from sparkanon.releases.base import Asked, Published, TakenFrom
+from sparkanon.releases.base import Asked, ByGroup, Cells, Published, TakenFrom
 
 Rows = npt.NDArray[np.int64]
 
 
 @spec
-class Permute:
+class Permute(ByGroup):
     """Each block of columns is permuted as a unit inside each group, blocks independently.
 
     Every permutation is as likely as any other, so that a record is hidden among the m of its
@@ -36,8 +36,12 @@ class Permute:
     key: ClassVar[str] = "permute"
     title: ClassVar[str] = "the group's own values, permuted block by block"
     source: ClassVar[str] = "PKA section 4, algorithm 2"
+    done: ClassVar[str] = (
+        "exchanged the values within each group, block by block: they are real, but a row no "
+        "longer shows whose they are"
+    )
     scales: ClassVar[frozenset[Scale]] = frozenset(Scale)
-    texts: ClassVar[bool] = False
+    cells: ClassVar[Cells] = Cells.OWN
 
     blocks: list[list[str]] = Field(
         default_factory=list,
@@ -72,8 +76,9 @@ class Permute:
             problems.append(Problem("blocks", text))
         return problems
 
-    def promise(self, quasi: Sequence[str], k: int) -> Promise:
-        return DrawnFrom(self._units(quasi), k, self.redraw)
+    def promised(self, quasi: tuple[str, ...], k: int) -> Promise:
+        blocks = self._units(quasi)
+        return DrawnFrom(columns=quasi, k=k, blocks=blocks, redrawn=self.redraw)
 
     def _units(self, quasi: Sequence[str]) -> tuple[tuple[str, ...], ...]:
         """The blocks, each moved as a unit."""
@@ -82,9 +87,6 @@ class Permute:
         named = {name for block in self.blocks for name in block}
         rest = tuple(name for name in quasi if name not in named)
         return tuple(tuple(block) for block in self.blocks) + ((rest,) if rest else ())
-
-    def allowed(self, name: str) -> tuple[str, ...] | None:
-        return None
 
     def publish(
         self,

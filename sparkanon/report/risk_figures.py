@@ -105,6 +105,10 @@ def _series(sweep: Told) -> dict[tuple[str, ...], int]:
     return numbers
 
 
+def _k(cell: Told) -> str:
+    return "none" if cell["k"] is None else plain(cell["k"])
+
+
 def _methods(cell: Told) -> tuple[str, ...]:
     return tuple(str(cell[axis]) for axis in ("grouping", "release", "space") if axis in cell)
 
@@ -148,11 +152,11 @@ def risk_map(told: Told) -> Figure | None:
     for i, cell in enumerate(sweep["cells"]):
         at = number_or(cell["measures"].get(x)), number_or(cell["measures"].get(y))
         texts = cell["texts"].get(x, "not measured"), cell["texts"].get(y, "not measured")
-        label = cell.get("label") or f"k = {plain(cell['k'] or 0)}, {', '.join(_methods(cell))}"
+        label = cell.get("label") or f"k = {_k(cell)}, {', '.join(_methods(cell))}"
         rows.append(
             (
                 label,
-                plain(cell["k"] or 0),
+                _k(cell),
                 *texts,
                 "yes" if cell["pareto"] else "no",
                 cell.get("status", ""),

@@ -23,7 +23,7 @@ class RunReport:
     status: str
     policy: Mapping[str, Any]
     policy_hash: str
-    k: int
+    k: int | None
     rows_in: int | None = None
     rows_out: int | None = None
     promise: Mapping[str, Any] | None = None

@@ -9,21 +9,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sparkanon.measures.anonymity import few
 from sparkanon.report.clearing import COUNT, Part, mapping, name, rows_of, shown_value
 from sparkanon.report.counts import coded_count, hidden
 from sparkanon.report.numbers import finite, shown_number
 from sparkanon.report.sections import SECTIONS
 from sparkanon.report.words import word_for
 
-UNKNOWN_K = 10  # where nobody says k: the coarser of the two thresholds statistical offices use
-
 
 def threshold(run: Part) -> int:
     """The k that counts are held against."""
+    return few(_given_k(run))
+
+
+def _given_k(run: Part) -> int | None:
     for k in (run.get("k"), mapping(run.get("policy")).get("k")):
         if isinstance(k, int) and not isinstance(k, bool) and k > 0:
             return k
-    return UNKNOWN_K
+    return None
 
 
 def shown_run(run: Part) -> dict[str, Any]:
@@ -34,7 +37,7 @@ def shown_run(run: Part) -> dict[str, Any]:
         key: None if run.get(key) is None else name(run[key])
         for key in ("run_id", "command", "created", "status", "policy_hash")
     }
-    told |= {"k": k, "k_is_given": "k" in run or "k" in mapping(run.get("policy"))}
+    told |= {"k": k, "k_is_given": _given_k(run) is not None}
     told |= {"rows_in": coded_count(rows_in, k), "rows_out": coded_count(rows_out, k)}
     if rows_in is not None and rows_out is not None and rows_in > rows_out:
         told["rows_dropped"] = coded_count(rows_in - rows_out, k)
@@ -42,7 +45,9 @@ def shown_run(run: Part) -> dict[str, Any]:
             told["rows_in"] = None  # or the difference would tell
     told["policy"] = _policy(mapping(run.get("policy")))
     promise = mapping(run.get("promise"))
-    told["promise"] = {part: name(promise[part]) for part in ("kind", "text") if part in promise}
+    told["promise"] = {
+        part: name(promise[part]) for part in ("counted", "text") if part in promise
+    }
     told["gates"] = [_gate(gate, k, rows_out) for gate in rows_of(run, "gates")]
     told["measures"] = [_measure(m, k, rows_out) for m in rows_of(run, "measures")]
     told["left_out"] = [

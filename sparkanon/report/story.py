@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sparkanon.releases import RELEASES
 from sparkanon.report.figures import Told, count, interval
 from sparkanon.report.numbers import plain
 from sparkanon.report.words import word_for
@@ -96,14 +97,7 @@ def _listed(names: Sequence[str], most: int = 12) -> str:
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
-_RELEASES = {
-    "centroid": "gave each record the centre of its group (the mean, median or most frequent"
-    " value) in place of its own values",
-    "permute": "exchanged the values within each group, block by block: they are real, but a row"
-    " no longer shows whose they are",
-    "hybrid": "put invented records in their place that keep each group's means and covariances",
-    "generalize": "replaced values by ranges or sets that hold the values of the whole group",
-}
+_DONE = {release.key: release.done for release in RELEASES}
 _NULLS = {
     "own_category": "count as a value of their own",
     "impute": "were filled in",
@@ -147,8 +141,10 @@ def _opening(told: Told, columns: int) -> str:
     if not method:
         return f"This is what was measured on {rows}{by}."
     grouping, release = method.get("grouping", {}), method.get("release", {})
+    how = _DONE.get(release.get("name"), "masked their values")
+    if not grouping:
+        return f"sparkanon took {rows}{by}, and {how}."
     k = told["k"] if told["k_is_given"] else "k"
-    how = _RELEASES.get(release.get("name"), "masked their values")
     space = f", near by the {method['space']['name']} distance" if "space" in method else ""
     named = f" with {grouping['name']}" if grouping else ""
     return f"sparkanon grouped {rows}{by} into groups of at least {k}{named}{space}, and {how}."
@@ -183,7 +179,7 @@ def cards(told: Told) -> list[Card]:
 
 def _size_card(told: Told, smallest: str) -> Card:
     asked = f"; asked: k = {told['k']}" if told["k_is_given"] else ""
-    if told["promise"].get("kind", "classes") == "classes":
+    if told["promise"].get("counted", "class") == "class":
         return Card("Smallest class", smallest, f"records at least share all values{asked}")
     return Card("Smallest group", smallest, f"records at least hide each other's values{asked}")
 

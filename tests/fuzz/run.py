@@ -95,7 +95,7 @@ def a_policy(rng: np.random.Generator, quasi: list[str], folder: Path) -> dict[s
         "permute",
         {"name": "permute", "redraw": True},
     ]
-    releases += [] if nominal else ["hybrid"]
+    releases += [] if nominal else ["hybrid", {"name": "top_bottom", "share": 0.1}]
     release = releases[int(rng.integers(len(releases)))]
     grouping = str(rng.choice(QUICK))
     policy: dict[str, Any] = {
@@ -115,7 +115,15 @@ def a_policy(rng: np.random.Generator, quasi: list[str], folder: Path) -> dict[s
         policy["audit"] = {"take": "all"}
     if rng.random() < 0.15 and policy["columns"]["ill"] == "sensitive":
         policy["constraints"] = {"l_diversity": 2}
+    if is_coded(policy):
+        without = {key: part for key, part in policy.items() if key not in ("k", "constraints")}
+        policy = without | {"gates": {"max_uniqueness": 1.0}}
+        del policy["method"]["grouping"]
     return policy
+
+
+def is_coded(policy: dict[str, Any]) -> bool:
+    return "top_bottom" in repr(policy["method"]["release"])
 
 
 class Failure(Exception):
@@ -198,7 +206,7 @@ def check(spark: Any, rng: np.random.Generator, folder: Path) -> str:
 
 def outside(policy: dict[str, Any], table: pa.Table, rows: pa.Table, quasi: list[str]) -> None:
     """k, the number of rows and the values of a permutation, counted here."""
-    release, k = policy["method"]["release"], policy["k"]
+    release, k = policy["method"]["release"], policy.get("k", 1)
     kept = table
     if policy["nulls"] == "drop_row":
         for name in quasi:
@@ -209,6 +217,11 @@ def outside(policy: dict[str, Any], table: pa.Table, rows: pa.Table, quasi: list
         demand(min(rows_of(rows, quasi).values()) >= k, "a class is smaller than k")
         return
     exact = policy["output"]["format"] == "parquet" and policy["nulls"] != "impute"
+    if is_coded(policy):
+        for name in quasi if exact else ():
+            few = len(rows_of(rows, [name])) <= len(rows_of(kept, [name]))
+            demand(few, "coding made new values")
+        return
     for name in quasi if release != "hybrid" and exact else ():
         demand(rows_of(rows, [name]) == rows_of(kept, [name]), "permute changed a marginal")
 

@@ -91,7 +91,7 @@ def _sizes(source: Source, needs: Sequence[Need[Any]], known: Known) -> Answers:
     """
     sides = source.sides
     own = [sides.group] if sides.group is not None else sides.released_cells
-    return {Sizes(): size_buckets(sides.released.groupBy(*own), source.given.k)}
+    return {Sizes(): size_buckets(sides.released.groupBy(*own), source.given.few)}
 
 
 def _subsets(source: Source, needs: Sequence[Need[Any]], known: Known) -> Answers:

@@ -17,14 +17,16 @@ from sparkanon.measures.loss import SquaredErrors
 from sparkanon.needs import Known, Need, Unanswerable
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.policy import Policy
-from sparkanon.releases.generalize import words_over
 from sparkanon.report.sections import SECTIONS
 from sparkanon.spaces import Space
 from sparkanon.spaces.base import serves_any_pair
 from sparkanon.spaces.euclidean import Euclidean
 from sparkanon.spaces.gower import Gower
 
-_UNDEFINED = "it is not defined here: the columns it needs are constant, or there are too few"
+_UNDEFINED = (
+    "it is not defined here: the columns it needs are constant, there are too few of them, or "
+    "the policy has no k"
+)
 # Answered while a release is made and verified.
 FREE: frozenset[Need[Any]] = frozenset({Sizes(), SquaredErrors()})
 # So these cost nothing more, and are taken with every release.
@@ -78,7 +80,7 @@ def measure(
     open_ = [need for need in needs if need not in known]
     sections = {one: one.needs(given, needs, open_) for one in (kind() for kind in SECTIONS)}
     shown = [need for asked in sections.values() for need in asked]
-    words = words_over(policy.method.release)
+    words = policy.method.release.words()
     source = Source(sides, given, _space(policy, given.statistics), words)
     known = answered(source, [*needs, *shown], known, steps)
     found: list[Measure] = []

@@ -34,6 +34,7 @@ from sparkanon.measures import Given, Measure
 from sparkanon.measures.anonymity import Sizes
 from sparkanon.needs import Known
 from sparkanon.policy import NullPolicy, Policy, Role, check_policy, make_policy
+from sparkanon.releases import Cells
 from sparkanon.report.run import RunReport
 
 
@@ -159,15 +160,15 @@ def _own_release(spark: SparkSession, policy: Policy, columns: Columns) -> DataF
 
 def _not_told(policy: Policy, paired: bool) -> dict[str, str]:
     """Measures of our own release that its rows alone would answer wrongly."""
-    release = policy.method.release
-    if not policy.promise.grouped:
-        if paired or not (release.texts or policy.with_role(Role.WEIGHT)):
-            return {}
-        what = "middles of ranges" if release.texts else "weighted centres"
-        return {"il": f"{what} are not means of their groups: keep the pairing (private)"}
-    reason = "a release that draws from groups does not tell them: keep the pairing (private)"
-    by_class = [about.key for about in CATALOGUE.values() if about.family == "attribute"]
-    return dict.fromkeys(("min_class_size", "below_k", *by_class, "il"), reason)
+    cells, weighted = policy.method.release.cells, bool(policy.with_role(Role.WEIGHT))
+    if policy.promise.numbered:
+        reason = "a release that draws from groups does not tell them: keep the pairing (private)"
+        by_class = [about.key for about in CATALOGUE.values() if about.family == "attribute"]
+        return dict.fromkeys(("min_class_size", "below_k", *by_class, "il"), reason)
+    if paired or (cells is Cells.MEANS and not weighted):
+        return {}
+    what = "weighted centres" if cells is Cells.MEANS else cells.value
+    return {"il": f"{what} are not means of their groups: keep the pairing (private)"}
 
 
 def _drops(policy: Policy) -> bool:
@@ -193,7 +194,7 @@ def _sides(
     left_out = {f"column {name}": "it is not in the release" for name in gone}
     clean = raw.withColumns({q.name: F.expr(q.clean) for q in facts.quasi})
     every = clean.filter(usable(facts.quasi)) if _drops(policy) else clean  # identifiers, too
-    pair = Pair(every, released, permuted=own and bool(policy.promise.blocks))
+    pair = Pair(every, released, permuted=own and bool(policy.promise.units))
     if key is not None:
         sides = joined(compared, told, every, released, key, policy.audit.suppression)
         return sides, replace(pair, key=key, suppressed=sides.suppressed > 0), left_out
@@ -207,7 +208,7 @@ def _sides(
             numbered = [f"{letter}{i}" for i in range(len(names))]
             check_same(pairs, table.selectExpr(*renamed(names, letter)), numbered, what)
         group = "g" if "g" in pairs.columns else None
-        known, blocks = own_release(facts.quasi), policy.promise.blocks
+        known, blocks = own_release(facts.quasi), policy.promise.units
         sides = Sides(pairs, pairs, pairs, known, told, group, blocks)
         return sides, replace(pair, kept=pairs, compared=known), left_out
     if rows != facts.rows and not (policy.audit.suppression and rows < facts.rows):

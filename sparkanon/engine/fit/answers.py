@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from sparkanon.engine.count.passes import tally
 from sparkanon.engine.fit.facts import Facts, sample_column
+from sparkanon.engine.fit.quantiles import numbers_of, quantiles
 from sparkanon.engine.sql.names import KEY, quoted
 from sparkanon.engine.sql.rows import row_hash, sampled
 from sparkanon.errors import InputError, Problem
@@ -19,6 +20,7 @@ from sparkanon.needs import Answering, Known, Need
 from sparkanon.numeric.class_sums import ClassSums
 from sparkanon.numeric.records import Records
 from sparkanon.numeric.statistics import ColumnStatistics
+from sparkanon.releases.needs import Limits, NumberOf, Quantiles
 from sparkanon.spaces.needs import (
     SAMPLE_ROWS,
     ClassMoments,
@@ -88,11 +90,23 @@ def _class_sample(
     return found
 
 
+def _quantiles(
+    source: Source, needs: Sequence[Quantiles], known: Known
+) -> Mapping[Need[Any], Limits]:
+    return quantiles(source.rows, source.facts.quasi, needs)
+
+
+def _numbers(source: Source, needs: Sequence[NumberOf], known: Known) -> Mapping[Need[Any], float]:
+    return numbers_of(source.facts.quasi, needs)
+
+
 ANSWERS: Mapping[type[Need[Any]], Answering[Source]] = {
     Moments: _moments,
     GroupSize: _group_size,
     ClassMoments: _class_moments,
     ClassSample: _class_sample,
+    Quantiles: _quantiles,
+    NumberOf: _numbers,
 }
 
 

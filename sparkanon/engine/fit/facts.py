@@ -67,7 +67,7 @@ def _infinite(quasi: Quasi) -> str:
 
 
 def gather(
-    table: DataFrame, columns: Columns, k: int, nulls: NullPolicy, views: HiddenViews
+    table: DataFrame, columns: Columns, k: int | None, nulls: NullPolicy, views: HiddenViews
 ) -> Facts:
     """One pass over the table (and one over its nominal columns), or a refusal.
 
@@ -196,7 +196,7 @@ def _shifted_moments(table: DataFrame, quasi: Sequence[Quasi], kept: str | None)
 
 
 def _refusals(
-    counts: Mapping[str, Any], columns: Columns, k: int, nulls: NullPolicy
+    counts: Mapping[str, Any], columns: Columns, k: int | None, nulls: NullPolicy
 ) -> list[Problem]:
     if counts["rows_in"] == 0:
         return [Problem("input", "the table is empty")]
@@ -225,10 +225,12 @@ def _refusals(
             problems.append(Problem(path, text))
     if columns.weight is not None:
         problems += _weight_problems(counts, f"columns.{columns.weight}")
-    if not problems and counts["rows"] < k:
+    if not problems and k is not None and counts["rows"] < k:
         dropped = counts["rows_in"] - counts["rows"]
         after = f" after {dropped} rows with nulls were dropped" if dropped else ""
         problems.append(Problem("k", f"is {k}, more than the {counts['rows']} rows{after}"))
+    if not problems and counts["rows"] == 0:
+        problems.append(Problem("nulls", "every row has a null and is dropped"))
     return problems
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sparkanon.engine.mask.spans import span_cells
@@ -22,10 +23,11 @@ from sparkanon.engine.verify.constraints import Constraints
 from sparkanon.groupings import Crossing, Grouping
 from sparkanon.measures import loss
 from sparkanon.numeric.group.merge import merged
+from sparkanon.numeric.guard import Guard
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Column, Floats, Labels, Records
 from sparkanon.numeric.statistics import ColumnStatistics
-from sparkanon.releases import Generalized, NewValues, Release
+from sparkanon.releases import FittedRelease, Generalized, NewValues, Replaced
 from sparkanon.rng import generator
 from sparkanon.spaces import FittedSpace
 
@@ -59,6 +61,24 @@ class BlockFacts:
 
 
 @dataclass(frozen=True)
+class GroupMaker:
+    """How the groups of a block are made."""
+
+    space: FittedSpace
+    grouping: Grouping
+    k: int
+
+    def points(self, records: Records, guard: Guard) -> Points:
+        return replace(self.space.points(records).checked(), guard=guard)
+
+    def labels(self, points: Points, starts: Labels | None, random: np.random.Generator) -> Labels:
+        """The group of every record; `starts` are groups that were made in other blocks."""
+        if starts is not None and isinstance(self.grouping, Crossing):
+            return self.grouping.go_on(points, self.k, starts)
+        return self.grouping.group(points, self.k, random)
+
+
+@dataclass(frozen=True)
 class Masking:
     """Everything an executor needs to know; small, immutable, shipped once.
 
@@ -69,11 +89,9 @@ class Masking:
 
     quasi: tuple[Quasi, ...]
     statistics: tuple[ColumnStatistics, ...]
-    space: FittedSpace
-    grouping: Grouping
-    release: Release
+    groups: GroupMaker | None  # None: every record is masked on its own
+    release: FittedRelease
     constraints: Constraints
-    k: int
     floor: int
     keep_groups: bool  # whether the staged table needs group numbers to be verified
     pair_with: tuple[str, ...] | None  # sensitive columns beside the pairs; None: no pairs
@@ -119,8 +137,7 @@ class Masking:
         cells = self._cells(table, by_key)
         read = [q.read(cells[q.name]) for q in self.quasi]
         records: Records = tuple(column for column, _ in read)
-        points = self._points(records, table, by_key)
-        labels = merged(points, self._labels(points, table, by_key))
+        labels = self._whole(records, table, by_key)
         if labels is None:
             return None
         rows = _digest(table, by_key)
@@ -137,6 +154,14 @@ class Masking:
                     quasi, column, new, categories, cells[quasi.name]
                 )
                 masked.append(spanned)
+            elif isinstance(new, Replaced):
+                snapped = quasi.snap(new.values)
+                masked.append(
+                    column.with_values(np.where(new.where, snapped, column.values), column.null)
+                )
+                kept = cells[quasi.name]
+                others = quasi.write(snapped, ~new.where, categories).cast(kept.type)
+                cells_out[quasi.name] = pc.if_else(pa.array(new.where), others, kept)
             else:
                 masked.append(column.with_values(column.values[new.rows], column.null[new.rows]))
                 cells_out[quasi.name] = cells[quasi.name].take(pa.array(new.rows))
@@ -188,23 +213,29 @@ class Masking:
         by_key = key_order(table)
         cells = self._cells(table, by_key)
         records = tuple(q.read(cells[q.name])[0] for q in self.quasi)
-        points = self._points(records, table, by_key)
-        return by_key, self._labels(points, table, by_key)
+        if self.groups is None:
+            raise ValueError("no groups are made")
+        return by_key, self._labels(self.groups, records, table, by_key)[1]
 
     def _cells(self, table: pa.Table, order: Order) -> dict[str, pa.Array]:
         return {q.name: table.column(q.name).take(order).combine_chunks() for q in self.quasi}
 
-    def _points(self, records: Records, table: pa.Table, order: Order) -> Points:
-        guard = self.constraints.guard(table, order)
-        return replace(self.space.points(records).checked(), guard=guard)
+    def _whole(self, records: Records, table: pa.Table, order: Order) -> Labels | None:
+        """Groups that keep the constraints, None if there are none; or every record alone."""
+        if self.groups is None:
+            return np.arange(len(order), dtype=np.int32)
+        return merged(*self._labels(self.groups, records, table, order))
 
-    def _labels(self, points: Points, table: pa.Table, order: Order) -> Labels:
-        if START in table.column_names and isinstance(self.grouping, Crossing):
-            starts = table.column(START).to_numpy()[order]
-            labels = np.unique(starts, return_inverse=True)[1].astype(np.int32)
-            return self.grouping.go_on(points, self.k, labels)
+    def _labels(
+        self, groups: GroupMaker, records: Records, table: pa.Table, order: Order
+    ) -> tuple[Points, Labels]:
+        points = groups.points(records, self.constraints.guard(table, order))
+        starts = None
+        if START in table.column_names:
+            named = table.column(START).to_numpy()[order]
+            starts = np.unique(named, return_inverse=True)[1].astype(np.int32)
         random = generator(self.key, "group", _digest(table, order))
-        return self.grouping.group(points, self.k, random)
+        return points, groups.labels(points, starts, random)
 
 
 def key_order(table: pa.Table) -> Order:

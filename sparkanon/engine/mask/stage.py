@@ -14,7 +14,7 @@ from sparkanon.engine.cut.assign import with_blocks
 from sparkanon.engine.cut.cuttings import Cuttings
 from sparkanon.engine.fit.facts import Facts, as_told
 from sparkanon.engine.mask.handover import HandOver, TakeOver, handed
-from sparkanon.engine.mask.masking import BlockFacts, Masking, told
+from sparkanon.engine.mask.masking import BlockFacts, GroupMaker, Masking, told
 from sparkanon.engine.session.session import batches_by_rows
 from sparkanon.engine.session.warm import warm
 from sparkanon.engine.sql.names import BLOCK, DRAWN, GROUP, NEXT
@@ -50,22 +50,19 @@ def stage(
     Blocks are counted while they are masked. One that turns out too small (the sample could not
     know), or too uniform for the constraints, is merged with its sibling and the step done again.
     """
-    warm(
-        policy.method.grouping, policy.method.release
-    )  # once here, so that no worker has to compile
-    method = policy.method
-    promise = policy.promise
+    method, promise, groups = policy.method, policy.promise, policy.groups
+    warm(method.grouping, method.release)  # once here, so that no worker has to compile
     work = folder.with_name("work")
     masking = Masking(
         quasi=facts.quasi,
         statistics=facts.statistics,
-        space=cuttings.space,
-        grouping=method.grouping,
-        release=method.release,
+        groups=None
+        if groups is None or cuttings.space is None
+        else GroupMaker(cuttings.space, groups.grouping, groups.k),
+        release=cuttings.release,
         constraints=cuttings.constraints,
-        k=policy.k,
         floor=cuttings.floor,
-        keep_groups=promise.grouped,
+        keep_groups=promise.numbered,
         pair_with=policy.with_role(Role.SENSITIVE) if pairs is not None else None,
         folder=str(work),
         key=seed.derive("masking", policy.meaning()),
@@ -95,7 +92,7 @@ def stage(
 
 
 def _masked(cuttings: Cuttings, masking: Masking, promise: Promise) -> list[BlockFacts]:
-    extra = drawn_hashes(promise.blocks, cuttings.rows.schema)
+    extra = drawn_hashes(promise.units, cuttings.rows.schema)
     extra += cuttings.constraints.extra
     numbers = {q.name: q.number for q in masking.quasi}
     nominal = {q.name for q in masking.quasi if q.scale is Scale.NOMINAL}
@@ -147,6 +144,6 @@ def _check_shared(work: Path, names: set[str]) -> None:
 def staged_schema(columns: Columns, promise: Promise) -> T.StructType:
     """Public columns, and the private ones that the promise is verified by."""
     schema = columns.schema
-    for i in range(len(promise.blocks)):
+    for i in range(len(promise.units)):
         schema = schema.add(f"{DRAWN}{i}", T.LongType())
-    return schema.add(GROUP, T.LongType()) if promise.grouped else schema
+    return schema.add(GROUP, T.LongType()) if promise.numbered else schema

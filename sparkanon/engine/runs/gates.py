@@ -41,11 +41,12 @@ class Gate:
 
 
 def check_gates(policy: Policy, measures: Sequence[Measure]) -> tuple[Gate, ...]:
-    """Every gate of the policy; the promise of k itself always stands first."""
+    """Every gate of the policy; a promise of k is the first of them."""
     found = {m.measure: m for m in measures if m.column is None and m.value is not None}
-    limits = policy.gates | {"min_k": max(policy.k, policy.gates.get("min_k", 0.0))}
-    names = ("min_k", *(name for name in limits if name != "min_k"))
-    return tuple(_checked(name, limits[name], found) for name in names)
+    limits, k = dict(policy.gates), policy.promise.k
+    if k is not None:
+        limits = {"min_k": max(k, limits.pop("min_k", 0.0))} | limits
+    return tuple(_checked(name, limit, found) for name, limit in limits.items())
 
 
 def _checked(gate: str, limit: float, found: dict[str, Measure]) -> Gate:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from sparkanon.catalogue import RISK_GATES
 from sparkanon.engine.runs.gates import Gate
 from sparkanon.measures import Measure
 from sparkanon.measures.anonymity import ClassSizes
@@ -44,7 +45,7 @@ def make_manifest(
         "rows_in": rows_in,
         "rows_out": sizes.records,
         "k": policy.k,
-        "promise": policy.promise.to_dict(),
+        "promise": _promise(policy, gates),
         "min_class_size": sizes.smallest,
         "class_sizes": sizes.to_dict(),
         "blocks": blocks,
@@ -55,6 +56,15 @@ def make_manifest(
         "seed_commitment": seed.commitment(run_id),
         "versions": versions_of(spark_version),
     }
+
+
+def _promise(policy: Policy, gates: Sequence[Gate]) -> dict[str, Any]:
+    """The promise; of a release without one also the gates on risks that were passed."""
+    promise = policy.promise
+    if promise.guaranteed:
+        return promise.to_dict()
+    passed = [gate.gate for gate in gates if gate.passed and gate.gate in RISK_GATES]
+    return promise.to_dict() | {"gates_passed": passed}
 
 
 def for_readers(manifest: Mapping[str, Any], released: Sequence[str]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from multiprocessing import get_context
 import numpy as np
 
 from sparkanon.groupings import GROUPINGS, Grouping, Mdav
+from sparkanon.needs import Known
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.group.merge import merged
 from sparkanon.numeric.guard import CLOSE_ORDERED, Rule, make_guard
@@ -24,19 +25,22 @@ from sparkanon.releases.hybrid import Hybrid
 _warm: set[str] = set()  # what this process has run already
 
 
-def warm(grouping: Grouping, release: Release) -> None:
+def warm(grouping: Grouping | None, release: Release) -> None:
     """Run both on a few records with the signatures of production, both distances.
 
     The grouping on some more where it serves large blocks, which it may treat in another way.
+    Nothing is compiled where no groups are made.
     """
-    if repr((grouping, release)) in _warm:
+    if grouping is None or repr((grouping, release)) in _warm:
         return
     sizes = (12, 4200) if grouping.block_rows > 20_000 else (12,)
     for points in (points for n in sizes for points in _examples(n)):
         grouping.group(points, 2, np.random.default_rng(0))
     merged(next(_examples(12)), np.repeat(np.arange(6, dtype=np.int32), 2))
     column = Column("", Scale.NUMERIC, np.arange(12.0), np.zeros(12, np.bool_))
-    release.publish((column,), np.zeros(12, np.int32), np.random.default_rng(0))
+    if not release.needs():
+        fitted = release.fit(Known())
+        fitted.publish((column,), np.zeros(12, np.int32), np.random.default_rng(0))
     _warm.add(repr((grouping, release)))
 
 

@@ -99,7 +99,7 @@ def _row(outcome: Outcome, front: bool) -> dict[str, Any]:
         "label": cell.label,
         "k": cell.policy.k,
         "space": method.space.key,
-        "grouping": method.grouping.key,
+        "grouping": None if method.grouping is None else method.grouping.key,
         "release": method.release.key,
         "varied": {path: _plain(value) for path, value in cell.varied.items()},
         "status": outcome.status,

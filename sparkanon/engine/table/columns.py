@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import difflib
 import math
 from collections.abc import Iterable, Sequence
@@ -22,6 +23,7 @@ from sparkanon.errors import InputError, Problem
 from sparkanon.numeric.records import Bools, Column, Floats, Scale
 from sparkanon.policy import ColumnType, Policy, Role
 from sparkanon.policy.checks import scale_problems
+from sparkanon.releases import Cells
 
 _WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _NUMBERS = (*_WHOLE, T.FloatType, T.DoubleType, T.DecimalType)
@@ -215,6 +217,43 @@ class Quasi:
         own = replace(self, as_double=False, as_text=False)
         return own.write(own.snap(np.array([value])), np.zeros(1, np.bool_), None)
 
+    @property
+    def described(self) -> str:
+        """Its type in a message: the policy's word and the table's."""
+        return f"{self.type} ({self.spark.simpleString()})"
+
+    def number_of(self, value: float | str) -> float | None:
+        """The kernel's number for a value as a policy writes it, the nearest that the type holds.
+
+        None if it is no value of such a column. Times without a zone are UTC.
+        """
+        if self.order is not None:
+            known = str(value) in self.order
+            return float(self.order.index(str(value))) if known else None
+        if self.spark.typeName() in ("date", "timestamp", "timestamp_ntz"):
+            steps = self._steps_of(str(value))
+            return None if steps is None else float(steps - self.origin)
+        if isinstance(value, str):
+            return None
+        try:
+            number = float(value - self.origin)  # of whole numbers exactly, before it is a double
+        except OverflowError:
+            return None
+        return float(replace(self, as_double=False).snap(np.array([number]))[0])
+
+    def _steps_of(self, text: str) -> int | None:
+        """Days or microseconds since 1970."""
+        try:
+            time = dt.datetime.fromisoformat(text)
+        except ValueError:
+            return None
+        has_zone = isinstance(self.spark, T.TimestampType)
+        if time.tzinfo is not None and not has_zone:
+            return None
+        since = time.replace(tzinfo=time.tzinfo or dt.UTC) - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+        step = {"days": 1} if isinstance(self.spark, T.DateType) else {"microseconds": 1}
+        return since // dt.timedelta(**step)
+
     def from_origin(self, low: int, high: int, views: HiddenViews) -> Quasi:
         """Count from `low` where doubles do not hold the numbers themselves, but their distance.
 
@@ -402,7 +441,7 @@ def _quasi(policy: Policy, field: T.StructField) -> Quasi | Problem:
         field.dataType,
         order,
         as_double=declared.as_ is not None,
-        as_text=release.texts,
+        as_text=release.cells is Cells.TEXT,
         allowed=release.allowed(field.name),
     )
 

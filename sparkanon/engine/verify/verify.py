@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -13,29 +14,57 @@ from sparkanon.engine.sql.names import DRAWN, GROUP, quoted
 from sparkanon.engine.sql.rows import row_hash
 from sparkanon.errors import Problem, VerificationError
 from sparkanon.measures.anonymity import ClassSizes
-from sparkanon.promises import Promise
+from sparkanon.promises import Classes, DrawnFrom, MadeFrom, Measured, Promise
 
 
-def verify(
-    staged: DataFrame,
-    quasi: Sequence[str],
-    promise: Promise,
-    rows: int,
-) -> ClassSizes:
-    """The sizes of the classes (or of the groups drawn from), or a refusal to publish."""
-    k = promise.k
-    if promise.grouped:
-        sizes = class_sizes_of(_drawn_groups(staged, promise.blocks), k)
-    else:
-        sizes = size_buckets(staged.groupBy(*map(quoted, quasi)), k)
-    problems = []
-    if sizes.records != rows:
-        problems.append(Problem("rows", f"{rows} were expected and {sizes.records} are staged"))
-    if sizes.smallest < k:
+@dataclass(frozen=True)
+class Counted:
+    """Sizes of the classes, or of the groups drawn from, and what else breaks the promise."""
+
+    sizes: ClassSizes
+    problems: tuple[Problem, ...] = ()
+
+
+def verify(staged: DataFrame, promise: Promise, records: int, few: int) -> ClassSizes:
+    """The sizes of the classes (or of the groups drawn from), or a refusal to publish.
+
+    `records` take part in the release. Classes of fewer than `few` are counted together.
+    """
+    counted = VERIFIERS[type(promise)](staged, promise, few)
+    sizes, k = counted.sizes, promise.k
+    problems = list(counted.problems)
+    if not promise.rows.allow(records, sizes.records):
+        text = f"{sizes.records} are staged for {records} records; promised: {promise.rows}"
+        problems.append(Problem("rows", text))
+    if k is not None and sizes.smallest < k:
         problems.append(Problem("k", f"{sizes.below_k} records are in classes smaller than {k}"))
     if problems:
         raise VerificationError(problems)
     return sizes
+
+
+def classes_of(promise: Promise) -> list[str]:
+    """The columns of the staged table, in SQL, whose values make one class or group."""
+    return [GROUP] if promise.numbered else [quoted(name) for name in promise.columns]
+
+
+def _classes(staged: DataFrame, promise: Promise, few: int) -> Counted:
+    """Rows that look the same make a class."""
+    return Counted(size_buckets(staged.groupBy(*classes_of(promise)), few))
+
+
+def _groups(staged: DataFrame, promise: Promise, few: int) -> Counted:
+    """Groups by their numbers, each with its own values."""
+    return Counted(class_sizes_of(_drawn_groups(staged, promise.units), few))
+
+
+# Every promise with the function that counts it; what has none cannot be published.
+VERIFIERS: Mapping[type[Promise], Callable[[DataFrame, Promise, int], Counted]] = {
+    Classes: _classes,
+    DrawnFrom: _groups,
+    MadeFrom: _groups,
+    Measured: _classes,  # nothing to hold but the rows; how many are alike is worth knowing
+}
 
 
 def drawn_hashes(

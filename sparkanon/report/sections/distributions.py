@@ -30,7 +30,7 @@ class Distributions(Section):
         return (Shapes(),) if any(isinstance(need, PairTally) for need in open_) else ()
 
     def collect(self, given: Given, known: Known) -> Any:
-        return histograms.finish(known[Shapes()], given.statistics, given.k)
+        return histograms.finish(known[Shapes()], given.statistics, given.few)
 
     def cleared(self, run: Part, k: int, rows: float | None) -> dict[str, Any]:
         return {"distributions": [_cleared(d, k, rows) for d in rows_of(run, "distributions")]}
