@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from seeds import seed_file
 
 import sparkanon
 from sparkanon.engine.pipeline import RefusedError
-from sparkanon.errors import InputError, PolicyError
+from sparkanon.errors import InputError, PolicyError, VerificationError
 
 ROWS = 500
 QUASI = ("a", "c", "b")
@@ -62,6 +63,21 @@ def test_the_original_table_is_never_published_as_a_permutation(
     given = policy(tmp_path, [list(QUASI)], unlisted="keep")
     with pytest.raises(InputError, match="nothing would be torn apart"):
         sparkanon.anonymize(people.select("name", *QUASI), given)
+
+
+@pytest.mark.parametrize("constant", ["b", "salary"])
+def test_a_constant_column_tears_nothing_apart(
+    people: DataFrame, tmp_path: Path, constant: str
+) -> None:
+    """What varies moves as one unit: the rows would be the original rows, in another order."""
+    columns = {"a": "quasi_identifier"}
+    columns |= {"b": "quasi_identifier"} if constant == "b" else {"salary": "sensitive"}
+    table = people.select("a").withColumn(constant, F.lit(7.0))
+    given = policy(tmp_path, [["a"]]) | {"columns": columns}
+    with pytest.raises(VerificationError, match="nothing is torn apart"):
+        sparkanon.anonymize(table, given)
+    varied = table.withColumn(constant, F.expr("floor(rand(3) * 4)"))
+    assert sparkanon.anonymize(varied, given).status == "published"
 
 
 def test_without_blocks_no_record_is_whole(people: DataFrame, tmp_path: Path) -> None:

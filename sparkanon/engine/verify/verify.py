@@ -16,6 +16,8 @@ from sparkanon.errors import Problem, VerificationError
 from sparkanon.measures.anonymity import ClassSizes
 from sparkanon.promises import Classes, DrawnFrom, MadeFrom, Measured, Promise
 
+TORN = "torn"
+
 
 @dataclass(frozen=True)
 class Counted:
@@ -55,7 +57,15 @@ def _classes(staged: DataFrame, promise: Promise, few: int) -> Counted:
 
 def _groups(staged: DataFrame, promise: Promise, few: int) -> Counted:
     """Groups by their numbers, each with its own values."""
-    return Counted(class_sizes_of(_drawn_groups(staged, promise.units), few))
+    groups = _drawn_groups(staged, promise.units)
+    problems = ()
+    if promise.units and groups.filter(TORN).isEmpty():
+        text = (
+            "nothing is torn apart: in every group all cells but those of one block are equal, so "
+            "that the published rows are the original rows; make other blocks"
+        )
+        problems = (Problem("method.release.blocks", text),)
+    return Counted(class_sizes_of(groups, few), problems)
 
 
 # Every promise with the function that counts it; what has none cannot be published.
@@ -78,12 +88,24 @@ def drawn_hashes(
 
 
 def _drawn_groups(staged: DataFrame, draws: Sequence[Sequence[str]]) -> DataFrame:
-    """Groups and their sizes; one whose values are not its own, redistributed, has size 0."""
+    """Groups and their sizes; one whose values are not its own, redistributed, has size 0.
+
+    A group is torn if cells of two blocks vary, or of one and of the columns that stay.
+    """
+    drawn = {GROUP, *(name for block in draws for name in block)}
+    drawn |= {f"{DRAWN}{i}" for i in range(len(draws))}
+    staying = [field for field in staged.schema.fields if field.name not in drawn]
     then = [f"{DRAWN}{i} as then_{i}" for i in range(len(draws))]
-    marked = staged.selectExpr(GROUP, *then, *drawn_hashes(draws, staged.schema, "now_"))
+    now = drawn_hashes(draws, staged.schema, "now_")
+    stays = f"{row_hash(staying)} as stays" if staying else "0L as stays"
+    marked = staged.selectExpr(GROUP, *then, *now, stays)
     same = " and ".join(
         f"sum(cast(now_{i} as decimal(38, 0))) = sum(cast(then_{i} as decimal(38, 0)))"
         for i in range(len(draws))
     )
     same = same or "true"  # made anew from the group: its size is all there is to count
-    return marked.groupBy(GROUP).agg(F.expr(f"if({same}, count(1), 0) as {SIZE}"))
+    parts = ["stays", *(f"now_{i}" for i in range(len(draws)))]
+    vary = " + ".join(f"cast(min({part}) < max({part}) as int)" for part in parts)
+    return marked.groupBy(GROUP).agg(
+        F.expr(f"if({same}, count(1), 0) as {SIZE}"), F.expr(f"{vary} > 1 as {TORN}")
+    )
