@@ -31,7 +31,7 @@ from sparkanon.blocks.tree import regions
 from sparkanon.engine.cut.assign import with_blocks
 from sparkanon.engine.fit.facts import sample_column
 from sparkanon.engine.linkage.compatible import Matched, compatible, summed
-from sparkanon.engine.linkage.covers import Reading
+from sparkanon.engine.linkage.covers import Reading, Way
 from sparkanon.engine.linkage.search import (
     DECILES,
     ORIGINAL,
@@ -97,8 +97,8 @@ def linkage(
             return Linkage([], [], dict.fromkeys(_NAMES.values(), withheld.reason))
         table = _about(read, statistics, space, targets, block_rows)
         found = [_by_points(read, cells, table, withheld)]
-        for as_null in withheld.readings:
-            reading = _reading(read.compared, table.space, withheld, as_null, words or {})
+        for way in withheld.ways:
+            reading = _reading(read.compared, table.space, withheld, way, words or {})
             found.append(_by_boxes(read, cells, table, reading))
     return _worst([_finished(told, table.rows, table.share) for told in found])
 
@@ -200,11 +200,11 @@ def _reading(
     compared: tuple[Compared, ...],
     space: FittedSpace,
     withheld: Withheld,
-    as_null: frozenset[str],
+    way: Way,
     words: Words,
 ) -> Reading:
     rulers = tuple(space.ruler(c.name, c.scale) for c in compared)
-    return Reading(compared, rulers, withheld.original_nulls, as_null, words)
+    return Reading(compared, rulers, withheld.original_nulls, way, words)
 
 
 def _worst(found: Sequence[Linkage]) -> Linkage:
