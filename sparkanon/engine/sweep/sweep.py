@@ -80,9 +80,9 @@ def sweep(
                 result = replace(result, outcomes=tuple(outcomes))
                 steps.note(_spoken(outcomes[i], result))
                 _write(result, folder)
-    write_atomically(folder / "sweep.svg", chart(result))
+    write_atomically(folder / "sweep.svg", chart(result), shown=True)
     report = json.dumps(_report(result, policy, steps), indent=1, allow_nan=False)
-    write_atomically(folder / "report.json", report + "\n")
+    write_atomically(folder / "report.json", report + "\n", shown=True)
     return result
 
 
@@ -203,5 +203,5 @@ def _spoken(outcome: Outcome, result: Sweep) -> str:
 def _write(result: Sweep, folder: Path) -> None:
     content = result.to_dict()
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_atomically(folder / "sweep.json", text)
-    write_atomically(folder / "sweep.csv", result_table(content["cells"]))
+    write_atomically(folder / "sweep.json", text, shown=True)
+    write_atomically(folder / "sweep.csv", result_table(content["cells"]), shown=True)
