@@ -7,12 +7,25 @@ import secrets
 from pathlib import Path
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write or replace a text file; its folder is made, and a failure leaves nothing beside it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+def write_atomically(path: Path, text: str, *, shown: bool = False) -> None:
+    """Write or replace a text file; a failure leaves nothing beside it.
+
+    Nobody but the owner may read it, unless it is `shown`. Folders that are missing are made
+    alike; one that stands keeps its permissions.
+    """
+    make_folder(path.parent, shown=shown)
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        part.write_text(text, encoding="utf-8")
+        number = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if shown else 0o600)
+        with os.fdopen(number, "w", encoding="utf-8") as file:
+            file.write(text)
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def make_folder(folder: Path, *, shown: bool = False) -> None:
+    """With its parents. For the owner alone unless it is `shown`: then as the umask says."""
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    for one in reversed(missing):
+        one.mkdir(mode=0o777 if shown else 0o700, exist_ok=True)

@@ -48,7 +48,7 @@ class ColumnStatistics:
             return None
         if not math.isfinite(self.spread) or not math.isfinite(self.sd):
             return "its values lie so far apart that no double holds their range or spread"
-        if self.sd == 0 and self.spread > 0:
+        if self.spread > 0 and (self.sd == 0 or self.spread < LEAST_SPREAD):
             return "its values differ by so little that no double holds their spread"
         return None
 
@@ -86,6 +86,9 @@ class ColumnStatistics:
 
 
 GRID = 1e-6  # of the sd: steps of a steady mean
+# Squares of smaller differences are smaller than doubles hold to all of their digits: what they
+# add up to, and even whether it is 0, would hang on the order of the rows.
+LEAST_SPREAD = 1e-140
 
 
 def _significant(value: float) -> float:

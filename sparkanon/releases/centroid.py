@@ -55,12 +55,12 @@ class Centroid(ByGroup):
     ) -> tuple[Published, ...]:
         groups = int(labels.max()) + 1
         if weights is None:
-            return tuple(_centre_of(column, labels, groups) for column in records)
+            return tuple(centre_of(column, labels, groups) for column in records)
         shares = within(weights, labels, groups)
         return tuple(_weighted_centre_of(column, labels, groups, shares) for column in records)
 
 
-def _centre_of(column: Column, labels: Labels, groups: int) -> NewValues:
+def centre_of(column: Column, labels: Labels, groups: int) -> NewValues:
     if not column.null.any():
         centre = _CENTRES[column.scale](column.values, labels, groups)
         return NewValues(centre[labels], column.null)

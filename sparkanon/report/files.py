@@ -26,7 +26,7 @@ def write_report(run_folder: Path, sweep_folder: Path | None = None) -> Path:
         run = run | {"sweep": _read(Path(sweep_folder) / "report.json").get("sweep")}
     text = render(run)
     try:
-        write_atomically(page, text)
+        write_atomically(page, text, shown=True)
     except OSError as error:
         raise InputError(Problem(str(page), f"cannot be written: {error.strerror}")) from None
     return page

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from seeds import seed_file
 
 import sparkanon
+from sparkanon.errors import InputError
 from sparkanon.numeric.exact import exact_sums
 from sparkanon.numeric.records import Scale
 from sparkanon.numeric.statistics import ColumnStatistics
@@ -85,3 +86,26 @@ def test_partitions_decide_nothing(layouts: list[DataFrame], tmp_path: Path, spa
         assert made.data is not None
         found.add(frozenset(Counter(tuple(row) for row in made.data.collect()).items()))
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("scale", [1e-145, 1e-161, 1e-163])
+def test_squares_below_all_doubles_decide_nothing(
+    spark: SparkSession, tmp_path: Path, scale: float
+) -> None:
+    """At 1e-161 two layouts of one table gave two releases, as the squares lost their digits."""
+    rng = np.random.default_rng(17)
+    tiny = pd.DataFrame({"a": (rng.normal(size=300) * 3 + 0.1) * scale, "b": rng.normal(size=300)})
+    policy = {
+        "columns": {"a": "quasi_identifier", "b": "quasi_identifier"},
+        "k": 4,
+        "seed": {"file": seed_file(tmp_path)},
+    }
+    for parts in (1, 3):
+        with pytest.raises(InputError, match=r"differ by so little.*; clean or rescale"):
+            sparkanon.anonymize(spark.createDataFrame(tiny).repartition(parts), policy)
+
+
+def test_small_numbers_that_doubles_hold_are_taken() -> None:
+    told = ColumnStatistics("a", Scale.NUMERIC, 300, 0, 1e-136, 1e-136, 0.0, 4e-136)
+    assert told.problem is None
+    assert ColumnStatistics("a", Scale.NUMERIC, 300, 0, 7.0, 0.0, 7.0, 7.0).problem is None

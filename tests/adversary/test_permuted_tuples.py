@@ -120,10 +120,55 @@ def test_the_redraw_of_the_paper_tells_its_true_bound(people: DataFrame, tmp_pat
 def test_hybrid_gives_no_original_back(people: DataFrame, tmp_path: Path) -> None:
     one = {"columns": {"a": "quasi_identifier", "ill": "sensitive"}, "audit": {}}
     method = {"grouping": "mdav", "release": "hybrid"}
-    with pytest.raises(PolicyError, match="hybrid needs a k of at least 3"):
-        sparkanon.anonymize(people, policy(tmp_path, k=2, method=method) | one)
-    made = sparkanon.anonymize(people, policy(tmp_path, k=3, method=method) | one)
+    for k in (2, 3):
+        with pytest.raises(PolicyError, match="hybrid needs a k of at least 4"):
+            sparkanon.anonymize(people, policy(tmp_path, k=k, method=method) | one)
+    made = sparkanon.anonymize(people, policy(tmp_path, k=4, method=method) | one)
     assert made.data is not None
     rounded = "round(a, 9) as a"
     whole = made.data.selectExpr(rounded).join(people.selectExpr(rounded), "a", "left_semi")
     assert whole.count() == 0
+
+
+COARSE = {
+    "years": "int(30 + 9 * randn(1))",
+    "level": "tinyint(8 + 2 * randn(2))",
+    "born": "date_add(date'1990-06-01', int(4 * randn(3)))",
+    "price": "cast(0.2 * randn(4) as decimal(5, 1))",
+    "holes": "if(rand(5) < 0.2, null, smallint(3 * randn(6)))",
+}
+
+
+def test_rounding_gives_no_original_back(spark: SparkSession, tmp_path: Path) -> None:
+    """What is drawn is rounded to the columns' types, where few values are free.
+
+    With k = 5, 27 % of the unique originals of such a table came out again, cell by cell.
+    """
+    coarse = spark.range(0, 1200, 1, 2).selectExpr(*(f"{s} as {n}" for n, s in COARSE.items()))
+    coarse = coarse.cache()
+    given = policy(tmp_path, k=5, method={"grouping": "mdav", "release": "hybrid"}, audit={})
+    for names in (list(COARSE)[:n] for n in (2, 4, 5)):
+        folder = tmp_path / str(len(names))
+        own = {
+            "columns": dict.fromkeys(names, "quasi_identifier"),
+            "output": {"format": "parquet", "path": str(folder / "out")},
+            "private": {"path": str(folder / "pairs")},
+            "runs": str(folder / "runs"),
+        }
+        sparkanon.anonymize(coarse, given | own)
+        pairs = spark.read.parquet(str(folder / "pairs")).toPandas().astype(object)
+        groups = centroids = 0
+        for _, group in pairs.groupby("g"):
+            x, z = (
+                [
+                    tuple("null" if pd.isna(cell) else cell for cell in row)
+                    for row in group[[f"{side}{i}" for i in range(len(names))]].to_numpy()
+                ]
+                for side in "xz"
+            )
+            groups += 1
+            centroids += len(set(z)) == 1
+            held = {one for one in x if set(one) != {"null"}}
+            assert len(set(z)) == 1 or not held & set(z), names
+        assert groups > 100
+        assert centroids < groups * (1.1 if len(names) < 4 else 0.3)

@@ -240,11 +240,15 @@ def test_what_the_command_shows(
         ("1L", "1", "1.0D", "1.00BD", "' 01'", "'1.0'", "'+1e0'", "cast(1 as float)", "-(-1S)"),
         ("0.5D", "0.50BD", "'0.5'", "cast(0.5 as float)", "'5E-1'"),
         ("9223372036854775807L", "'9223372036854775807'", "9223372036854775807BD"),
-        ("1e19D", "'10000000000000000000'", "10000000000000000000BD"),
+        ("1e19D", "'10000000000000000000'", "10000000000000000000BD", "'1e19'"),
+        ("'1000000000000000000000001'", "1000000000000000000000001BD",
+         "' +001000000000000000000000001.00'", "1000000000000000000000001.0BD"),
+        ("'-1000000000000000000000001'", "-1000000000000000000000001BD"),
         ("date'2020-02-03'", "timestamp_ntz'2020-02-03 00:00:00'",
          "timestamp'2020-02-03 00:00:00'", "'2020-02-03'", "'2020-02-03T00:00:00'"),
         ("true", "'True'"),
-        ("'Ärzte'", "' Ärzte '"),
+        ("'Ärzte'", "' Ärzte '", "'äRZTE'"),
+        ("'Person  1 a'", "'person 1 A'", "'Person 1\ta '"),
         ("'-'", "'- '"),
         ("'2020-99-99'", "'2020-99-99 '"),
         ("cast(null as string)", "''", "'NaN'", "cast('NaN' as double)", "cast(null as int)",
@@ -259,3 +263,84 @@ def test_the_hash_of_a_cell_goes_by_its_meaning(spark: Any, same: tuple[str, ...
     other = spark.sql("select 2L as c0, 'x' as c1").selectExpr(*map(str, others)).first()
     assert len(found) == 1
     assert not found & set(other)
+
+
+NUMBERED = {
+    "iccid": "concat('894301000000000000', lpad(id % 100, 2, '0'))",  # 20 digits
+    "text": "cast(cast(1000000000000000000000000 + id as decimal(38, 0)) as string)",
+    "decimal": "cast(1000000000000000000000000 + id as decimal(38, 0))",
+    "fraction": "cast(concat('0.1234567890123456', lpad(id % 100, 4, '0')) as decimal(38, 20))",
+    "above": "concat(1000 + id, 'e400')",
+    "below": "concat(1000 + id, 'e-400')",
+}
+
+
+@pytest.mark.parametrize("keyed", [True, False])
+@pytest.mark.parametrize("kind", NUMBERED)
+def test_numbers_that_no_double_tells_apart_are_copies(
+    spark: Any, people: Any, masked: Any, tmp_path: Path, kind: str, keyed: bool
+) -> None:
+    """All of them are one double, and such a column passed for one with a single value."""
+    held = people.selectExpr("*", f"{NUMBERED[kind]} as number")
+    release = masked.join(held.selectExpr("id", "number as ref"), "id")
+    columns = COLUMNS | {"number": "identifier"}
+    given = policy(tmp_path, columns=columns), "id" if keyed else None
+    error = refused(held, release if keyed else release.drop("id"), given[0], key=given[1])
+    (copy,) = error.audit.columns.copies
+    assert (copy.column, copy.of) == ("ref", "number")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    ["upper(`näme.x`)", "replace(`näme.x`, 'z', '  z ')", "lower(concat(`näme.x`, ' '))"],
+)
+def test_case_and_spaces_hide_no_copy(
+    people: Any, masked: Any, tmp_path: Path, changed: str
+) -> None:
+    release = masked.join(people.selectExpr("id", f"{changed} as nick"), "id")
+    held = refused(people, release, policy(tmp_path), key="id").audit.columns
+    assert [(copy.column, copy.of, copy.how) for copy in held.copies] == [
+        ("nick", "näme.x", BY_ROW)
+    ]
+
+
+@pytest.fixture(scope="module")
+def crowd(spark: Any) -> Any:
+    """3,000 people; of `rare` one in 50 is not 0."""
+    return spark.range(0, 3000, 1, 2).selectExpr(
+        "id", "concat('p', id) as `näme.x`", "cast(id * 7 % 90 as int) as age",
+        "if(id % 50 = 0, id, 0) as `pay.eur`", "'w' as ill",
+    ).cache()  # fmt: skip
+
+
+@pytest.mark.parametrize("suppressed", [False, True])
+def test_a_copy_with_changed_cells_is_found_by_its_key(
+    crowd: Any, tmp_path: Path, suppressed: bool
+) -> None:
+    release = crowd.selectExpr(
+        "id",
+        "id div 1000 as age",
+        "0 as `pay.eur`",
+        "if(id = 7, 'changed', `näme.x`) as one",
+        "if(id % 40 = 3, null, `näme.x`) as some",  # 97.5 % are left
+        "if(id % 10 = 3, 'no', `näme.x`) as fewer",  # 90 %
+        "if(id = 9, 5, age) as years",
+        "if(id % 50 = 1, id, 0) as other",  # 0 like most of `pay.eur`, and nothing else
+    )
+    release = release.filter("id % 3 < 2") if suppressed else release
+    allowed = policy(tmp_path, audit={"take": ["min_class_size"], "suppression": suppressed})
+    held = refused(crowd, release, allowed, key="id").audit.columns
+    found = {copy.column: (copy.of, copy.how) for copy in held.copies}
+    assert {name: of for name, (of, _) in found.items()} == {
+        "one": "näme.x", "some": "näme.x", "years": "age",
+    }  # fmt: skip
+    assert found["one"][1] == "has the same cell in some 99 % of rows"
+    assert found["some"][1] == "has the same cell in some 97 % of rows"
+    assert set(held.identifiers) == {"one", "some"}
+
+
+def test_a_sample_is_enough(crowd: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sparkanon.engine.audit.contents.SAMPLE_ROWS", 500)
+    release = crowd.selectExpr("id", "0 as age", "if(id = 7, 'changed', `näme.x`) as one")
+    held = refused(crowd, release, policy(tmp_path), key="id").audit.columns
+    assert held.identifiers == ("one",)

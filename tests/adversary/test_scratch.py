@@ -13,6 +13,7 @@ import pytest
 from crashes import long_ago
 from pyspark.sql import SparkSession
 
+import sparkanon
 from sparkanon.engine.stores.owned import Private, scratch
 
 SENTINEL = b"Zanzibar-4711"
@@ -85,3 +86,27 @@ def test_the_session_of_a_run_is_private(spark: SparkSession) -> None:
     mine = os.umask(0o022)
     os.umask(mine)
     assert mine != 0o077, "that of this process is the user's own"
+
+
+def test_runs_are_their_owners_alone(spark: SparkSession, tmp_path: Path) -> None:
+    """They hold what the public file must not: commitments, exact counts, single columns."""
+    table = spark.range(40).selectExpr("id", "id * 7 % 40 as a")
+    policy = {
+        "columns": {"id": "identifier", "a": "quasi_identifier"},
+        "output": {"format": "parquet", "path": str(tmp_path / "out")},
+        "k": 4,
+        "runs": str(tmp_path / "runs"),
+        "audit": {"take": ["min_class_size"]},
+    }
+    before = os.umask(0o022)
+    try:
+        made = sparkanon.anonymize(table, policy, spark=spark)
+        done = sparkanon.audit(table, made.data, policy, spark=spark)
+    finally:
+        os.umask(before)
+    assert done.folder is not None
+    found = [tmp_path / "runs", *(tmp_path / "runs").rglob("*")]
+    assert {path.name for path in found} >= {"manifest.json", "report.json", done.folder.name}
+    for path in found:
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o755

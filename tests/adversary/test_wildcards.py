@@ -156,6 +156,24 @@ def gap(column: Column) -> Any:
     return found
 
 
+def standing(columns: dict[str, Column]) -> dict[str, Column]:
+    """Each town that is published for another one stands for that one, too."""
+    if "town" not in columns:
+        return columns
+    town = columns["town"]
+    also: dict[str | None, set[float]] = {text: set() for text in TOWNS}
+    for cell, value in zip(town.cells, town.values, strict=True):
+        if cell.text in also and not np.isnan(value):
+            also[cell.text].add(float(value))
+    cells = [
+        cell._replace(covers=(*cell.covers, *((v, v) for v in also[cell.text])))
+        if cell.covers is not None and cell.text in also
+        else cell
+        for cell in town.cells
+    ]
+    return columns | {"town": town._replace(cells=cells)}
+
+
 def compatible(columns: dict[str, Column]) -> Any:
     return np.all([gap(column) == 0 for column in columns.values()], axis=0)
 
@@ -272,6 +290,7 @@ def test_no_less_than_the_wildcard_attack_and_as_all_pairs_tell(
     assert found[0] >= attack[0] - 1e-12
     assert found[1] >= attack[1] - 1e-12
     all_pairs = [distances(columns, statistics, space, nulls) for nulls in (False, True)]
+    all_pairs.append(distances(standing(columns), statistics, space, False))
     all_pairs.append(values)
     assert found[0] == pytest.approx(max(linked(d) for d in all_pairs), abs=1e-12)
     assert found[1] == pytest.approx(max(linked(d.T) for d in all_pairs), abs=1e-12)
@@ -332,3 +351,90 @@ def test_words_that_nobody_explains(spark: SparkSession, tmp_path: Path, told: b
         assert "column town has 6 such cells" in done.left_out[FORTH]
         assert not any(word in done.left_out[FORTH] for word in ("Europe", "Asia", *towns))
         assert not limit.passed
+
+
+def as_brute_force_does(
+    spark: SparkSession, folder: Path, x: pd.DataFrame, z: pd.DataFrame, covers: Any, **more: Any
+) -> None:
+    """Linkage is exactly what follows from covers[i, j]: can original j be behind released i?"""
+    assert np.diagonal(covers).all()
+    columns: dict[str, Any] = dict.fromkeys(x.columns.drop("id"), "quasi_identifier")
+    done = audited(spark, x, z, columns, folder, method={"space": "gower"}, **more)
+    found = {m.measure: m.value for m in done.measures}
+    assert found[FORTH] == pytest.approx(guessed(covers))
+    assert found[BACK] == pytest.approx(guessed(covers.T))
+
+
+@pytest.mark.parametrize("all_stars", [False, True])
+def test_as_many_stars_as_characters(spark: SparkSession, tmp_path: Path, all_stars: bool) -> None:
+    """Postal codes of 3, 4 and 5 digits, of which two stay: the stars say how long they are."""
+    rng = np.random.default_rng(3)
+    ends = [(800, 899, 40), (8000, 8999, 45), (80000, 89999, 45)]
+    codes = np.concatenate([rng.integers(*end) for end in ends]).astype(str)
+    x = pd.DataFrame({"id": range(130), "code": codes, "age": rng.integers(20, 60, 130)})
+    shown = np.where(all_stars & (rng.random(130) < 0.3), 0, 2)
+    hidden = [c[:n] + "*" * (len(c) - n) for c, n in zip(codes, shown, strict=True)]
+    covers = np.array(
+        [[c.startswith(h.rstrip("*")) and len(c) == len(h) for c in codes] for h in hidden]
+    )
+    ages = x["age"].to_numpy()
+    covers &= ages[:, None] == ages
+    as_brute_force_does(spark, tmp_path, x, x.assign(code=hidden), covers)
+
+
+def test_stars_that_do_not_keep_the_length_say_nothing_about_it(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    codes = ["812", "8123", "81234", "823", "8234", "82345"]
+    x = pd.DataFrame({"id": range(6), "code": codes})
+    hidden = ["81*", "81**", "81***", "82*", "82**", "82*"]  # the last one is short
+    covers = np.array([[c[:2] == h[:2] for c in codes] for h in hidden])
+    as_brute_force_does(spark, tmp_path, x, x.assign(code=hidden), covers)
+
+
+@pytest.mark.parametrize("star", [False, True])
+def test_nulls_that_are_nulls_in_one_column_and_hide_in_another(
+    spark: SparkSession, tmp_path: Path, star: bool
+) -> None:
+    rng = np.random.default_rng(5)
+    n = 260
+    x = pd.DataFrame({"id": range(n)} | {c: rng.integers(0, 25, n).astype(str) for c in "ab"})
+    x["a"] = x["a"].mask(rng.random(n) < 0.5)
+    x["b"] = x["b"].mask(rng.random(n) < 0.02)
+    z = x.assign(b=x["b"].mask(rng.random(n) < 0.85))
+    if star:
+        z.loc[0, "b"] = "*"
+    a, hides = x["a"].fillna("none").to_numpy(), z["b"].isna() | (z["b"] == "*")
+    covers = a[:, None] == a
+    covers &= hides.to_numpy()[:, None] | (z["b"].to_numpy()[:, None] == x["b"].to_numpy())
+    everyone = (one.astype(object).where(one.notna(), None) for one in (x, z))
+    as_brute_force_does(spark, tmp_path, *everyone, covers)
+
+
+def test_words_that_are_originals_and_stand_for_others(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Asia is somebody's country, and what Japan and China are published as."""
+    rng = np.random.default_rng(6)
+    n = 200
+    town = np.array(["Other", "Asia", "Japan", "China", "Peru"])[rng.integers(0, 5, n)]
+    x = pd.DataFrame({"id": range(n), "town": town, "floor": np.arange(n) // 4})
+    wider = {"Japan": "Asia", "China": "Asia"}
+    z = x.assign(town=[wider.get(t, t) for t in town])
+    below = {"Asia": ["Asia", "Japan", "China"]}
+    covers = np.array([[t in below.get(w, [w]) for t in town] for w in z["town"]])
+    covers &= x["floor"].to_numpy()[:, None] == x["floor"].to_numpy()
+    as_brute_force_does(spark, tmp_path, x, z, covers)
+
+
+def test_too_many_such_words_leave_linkage_out(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sparkanon.engine.linkage.withheld.STANDINGS", 2)
+    x = pd.DataFrame({"id": range(6), "town": list("abcdef")})
+    done = audited(
+        spark, x, x.assign(town=list("aaaaaf")), {"town": "quasi_identifier"}, tmp_path,
+        method={"space": "gower"}, gates={f"max_{FORTH}": 1.0},
+    )  # fmt: skip
+    assert "may be categories above them, too many to try it: column town" in done.left_out[FORTH]
+    assert not all(gate.passed for gate in done.gates if gate.gate == f"max_{FORTH}")

@@ -2,21 +2,26 @@
 
 Cells are compared by their meaning, whatever type a tool gave them: 1, 1.0 and the text 01 are
 one number, a day is a day as a date, a timestamp or a text. So numbers are hashed as numbers and
-not as the text that they would make. Of each column only sums of hashes reach the driver.
+not as the text that they would make; whole ones beyond bigint by their digits, words without
+case and spaces. Of each column only sums of hashes reach the driver, and, with a key, hashes of
+a sample of its rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
 from sparkanon.engine.pairs.pairs import Compared
 from sparkanon.engine.runs.gates import Gate
 from sparkanon.engine.sql.names import quoted
+from sparkanon.numeric.records import Bools
 from sparkanon.policy import Policy, Role
 
 GATE = "max_identifiers"
@@ -24,10 +29,16 @@ BY_ROW = "row by row"
 BY_VALUES = "holds the same values, perhaps in another order"
 _OWN = "__sparkanon_own"
 _FEW = 1_000
+SAMPLE_ROWS = 4_000  # of which cells are compared one by one
+NEARLY = 0.95  # equal cells that make a copy
+_LEAST = 10  # cells that can be compared; fewer say nothing
 _TIMES = (T.DateType, T.TimestampType, T.TimestampNTZType)
 _TEXTS = (T.StringType, T.CharType, T.VarcharType)
 _NUMBER = r"^[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})?$"
-_WHOLE = r"^[+-]?[0-9]+$"
+_WHOLE = r"^[+-]?[0-9]+([.]0*)?$"
+_DIGITS = r"^[+-]?0*([0-9]+?)([.]0*)?$"  # of a whole number, without zeros before and behind
+_NOT_ZERO = r"^[+-]?[0.]*[1-9]"
+_SPACES = " \t\n\r\u00a0"
 _TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+(Z|[+-][0-9:]+)?)?$"
 
 
@@ -37,7 +48,7 @@ class Copy:
 
     column: str
     of: str
-    how: str  # BY_ROW or BY_VALUES
+    how: str  # BY_ROW, BY_VALUES, or in what share of the rows
 
 
 @dataclass(frozen=True)
@@ -106,13 +117,19 @@ def _copies(policy: Policy, pair: Pair, names: Sequence[str]) -> Iterator[Copy]:
     before = [name for name, column in policy.columns.items() if column.role in roles]
     originals = _sums(_matched(pair), before, pair.key) if released else {}
     how = BY_ROW if pair.key is not None else BY_VALUES
+    changed = []
     for name, sums in released.items():
         same = [of for of, others in originals.items() if others == sums]
+        if not same:
+            changed.append(name)
         if name in same:
             same = [name]  # rather than another column that is its copy
         for of in same[:1]:
             if not (pair.permuted and pair.key is None and of == name):
                 yield Copy(name, of, how)
+    if pair.key is not None and changed and originals:
+        rows = max(sums.cells for sums in released.values())
+        yield from _nearly(pair, pair.key, changed, list(originals), rows)
 
 
 def _matched(pair: Pair) -> DataFrame:
@@ -124,41 +141,119 @@ def _matched(pair: Pair) -> DataFrame:
     return pair.original.selectExpr("*", own).join(there, _OWN, "left_semi")
 
 
-def _sums(
-    table: DataFrame, names: Sequence[str], key: str | None
-) -> dict[str, tuple[int, int, int, int]]:
-    """For each column with two different cells: how many cells, and the sums of their hashes.
+class _Sums(NamedTuple):
+    """How many cells a column has, and the sums of three slices of their hashes.
+
+    In slices: a sum of whole hashes would not fit into 64 bits.
+    """
+
+    cells: int
+    high: int
+    middle: int
+    low: int
+
+
+def _sums(table: DataFrame, names: Sequence[str], key: str | None) -> dict[str, _Sums]:
+    """Of each column with two different cells.
 
     With a key the hash is of key and cell, so equal sums mean equal cells row by row.
     """
-    schema = table.schema
-    cells = {name: meaning(name, schema[name].dataType) for name in names if name in schema.names}
-    told = {name: cell for name, cell in cells.items() if cell is not None}
-    if not told:
+    cells = _meanings(table, names)
+    if not cells:
         return {}
-    hashed = [f"{cell} as v{i}" for i, cell in enumerate(told.values())]
+    hashed = [f"{cell} as v{i}" for i, cell in enumerate(cells.values())]
+    # What two texts mean can be one double, and they tell people apart all the same.
+    hashed += [f"xxhash64({quoted(name)}) as w{i}" for i, name in enumerate(cells)]
     h = "v{0}"
     if key is not None:
-        own = meaning(key, schema[key].dataType) or f"xxhash64({quoted(key)})"
-        hashed.append(f"{own} as own")
+        hashed.append(f"{_own(table, key)} as own")
         h = "if(v{0} is null, null, xxhash64(own, v{0}))"
     wanted: list[str] = []
-    for i in range(len(told)):
-        # in slices: a sum of whole hashes would not fit into 64 bits
+    for i in range(len(cells)):
+        w = f"if(v{i} is null, null, w{i})"
         wanted += [
             f"count(v{i})",
             f"coalesce(sum(shiftright({h.format(i)}, 40)), 0)",
             f"coalesce(sum(shiftright({h.format(i)}, 20) & 1048575), 0)",
             f"coalesce(sum({h.format(i)} & 1048575), 0)",
-            f"coalesce(min(v{i}) = max(v{i}), true)",
+            f"coalesce(min({w}) = max({w}), true)",
         ]
     (row,) = table.selectExpr(*hashed).selectExpr(*wanted).collect()
     found = {}
-    for i, name in enumerate(told):
-        count, high, middle, low, constant = row[5 * i : 5 * i + 5]
+    for i, name in enumerate(cells):
+        *sums, constant = row[5 * i : 5 * i + 5]
         if not constant:  # one value in all rows tells nobody apart, and equals many columns
-            found[name] = (count, high, middle, low)
+            found[name] = _Sums(*sums)
     return found
+
+
+def _meanings(table: DataFrame, names: Sequence[str]) -> dict[str, str]:
+    """The hash of the cells of each column that can be compared."""
+    schema = table.schema
+    cells = {name: meaning(name, schema[name].dataType) for name in names if name in schema.names}
+    return {name: cell for name, cell in cells.items() if cell is not None}
+
+
+def _own(table: DataFrame, key: str) -> str:
+    return meaning(key, table.schema[key].dataType) or f"xxhash64({quoted(key)})"
+
+
+def _nearly(
+    pair: Pair, key: str, released: Sequence[str], originals: Sequence[str], rows: int
+) -> Iterator[Copy]:
+    """Columns that equal an original one in nearly all rows of a sample.
+
+    The hash of its key says whether a row is in the sample, so both sides draw the same. An
+    original's most frequent cell does not count: where it fills the column, others that have
+    little to do with it agree as often.
+    """
+    every = max(1, rows // SAMPLE_ROWS)
+    (z_keys, z), (x_keys, x) = (
+        _sampled(table, key, names, every)
+        for table, names in ((pair.released, released), (pair.original, originals))
+    )
+    _, z_rows, x_rows = np.intersect1d(z_keys, x_keys, return_indices=True)
+    before = {name: cells.rows(x_rows) for name, cells in x.items()}
+    for name in released:
+        now = z[name].rows(z_rows)
+        shares = {of: _agreement(cells, now) for of, cells in before.items()}
+        of = name if shares.get(name, 0.0) >= NEARLY else max(shares, key=lambda one: shares[one])
+        if shares[of] >= NEARLY:
+            percent = min(int(100 * shares[of]), 99)
+            yield Copy(name, of, f"has the same cell in some {percent} % of rows")
+
+
+class _Cells(NamedTuple):
+    hashes: npt.NDArray[np.int64]
+    null: Bools
+
+    def rows(self, rows: npt.NDArray[np.intp]) -> _Cells:
+        return _Cells(self.hashes[rows], self.null[rows])
+
+
+def _sampled(
+    table: DataFrame, key: str, names: Sequence[str], every: int
+) -> tuple[npt.NDArray[np.int64], dict[str, _Cells]]:
+    """Hashes of the keys of some rows, and of their cells."""
+    own = _own(table, key)
+    cells = _meanings(table, names)
+    wanted = [f"{own} as own", *(f"{cells[name]} as v{i}" for i, name in enumerate(names))]
+    drawn = table.filter(f"pmod({own}, {every}L) = 0").selectExpr(*wanted).toArrow()
+    found = {}
+    for i, name in enumerate(names):
+        column = drawn.column(f"v{i}")
+        found[name] = _Cells(column.fill_null(0).to_numpy(), column.is_null().to_numpy())
+    return drawn.column("own").to_numpy(), found
+
+
+def _agreement(x: _Cells, z: _Cells) -> float:
+    """The share of equal cells, of all or of the less frequent originals, whichever is less."""
+    hashes, counts = np.unique(x.hashes[~x.null], return_counts=True)
+    if len(x.null) - x.null.sum() - counts.max(initial=0) < _LEAST:
+        return 0.0
+    equal = (x.hashes == z.hashes) & ~z.null
+    rare = ~x.null & (x.hashes != hashes[counts.argmax()])
+    return float(min(equal[rare].mean(), equal[~x.null].mean()))
 
 
 def _unchanged(pair: Pair) -> dict[str, bool]:
@@ -194,7 +289,8 @@ def meaning(name: str, kind: T.DataType) -> str | None:
     if isinstance(kind, T.FloatType):
         return _number(f"cast(cast({cell} as string) as double)")
     if isinstance(kind, T.DecimalType):
-        return _whole_or_number(cell, f"{cell} = floor({cell})")
+        whole = f"cast(floor({cell}) as string)"
+        return f"if({cell} = floor({cell}), {_digits(whole)}, {_number(_double(cell))})"
     if isinstance(kind, T.BooleanType):
         return _hashed(f"cast({cell} as string)", cell)
     if isinstance(kind, _TIMES):
@@ -210,18 +306,26 @@ def _hashed(sql: str, cell: str) -> str:
 
 def _number(double: str) -> str:
     """A whole number as integers are hashed; NaN is no value."""
+    large = f"cast(cast({double} as decimal(38, 0)) as string)"
     return (
         f"case when {double} is null or isnan({double}) then null"
         f" when {double} = rint({double}) and abs({double}) < 9.2e18"
-        f" then xxhash64(cast({double} as bigint)) else xxhash64({double}) end"
+        f" then xxhash64(cast({double} as bigint))"
+        f" when abs({double}) between 9.2e18 and 1e37 then {_digits(large)}"
+        f" else xxhash64({double}) end"
     )
 
 
-def _whole_or_number(cell: str, whole: str) -> str:
-    """Of decimals and texts: integers by all of their digits."""
-    integer = f"try_cast({cell} as bigint)"
-    double = _number(f"try_cast({cell} as double)")
-    return f"if({whole} and {integer} is not null, xxhash64({integer}), {double})"
+def _double(cell: str) -> str:
+    return f"try_cast({cell} as double)"
+
+
+def _digits(whole: str) -> str:
+    """Of the text of a whole number, as integers are hashed; larger ones by their digits."""
+    sign = f"if(startswith({whole}, '-'), '-', '')"
+    digits = f"concat({sign}, regexp_extract({whole}, '{_DIGITS}', 1))"
+    integer = f"try_cast({digits} as bigint)"
+    return f"if({integer} is null, xxhash64({digits}), xxhash64({integer}))"
 
 
 def _local(cell: str) -> str:
@@ -231,15 +335,16 @@ def _local(cell: str) -> str:
 
 def _text(text: str) -> str:
     time = _local(f"try_cast({text} as timestamp)")
-    word = f"xxhash64({text})"
-    number = _whole_or_number(text, f"{text} rlike '{_WHOLE}'")
+    word = f"xxhash64(translate(lower({text}), '{_SPACES}', ''))"
+    double = _double(text)
+    beyond = f"{double} = double('infinity') or {double} = 0 and {text} rlike '{_NOT_ZERO}'"
     # the first character spares most words the patterns: it is a digit, a sign or a dot
     return (
         f"case when {text} = '' then null"
         f" when ascii({text}) between 43 and 57 then case"
-        f" when {text} rlike '{_NUMBER}' then {number}"
+        f" when {text} rlike '{_WHOLE}' then {_digits(text)}"
+        f" when {text} rlike '{_NUMBER}' then if({beyond}, {word}, {_number(double)})"
         f" when {text} rlike '{_TIME}' then if({time} is null, {word}, xxhash64({time}))"
         f" else {word} end"
-        f" when lower({text}) in ('true', 'false') then xxhash64(lower({text}))"
         f" when {text} is null or lower({text}) = 'nan' then null else {word} end"
     )

@@ -64,8 +64,8 @@ def spans(cell: str, kind: Kind) -> str:
 
 
 def words(cell: str) -> str:
-    """The tidy text of a nominal cell; null where nothing is published, * if stars say so."""
-    stars = f"if(contains({CELL}, '*'), '*', null)"
+    """The tidy text of a nominal cell; null where nothing is published, unless stars say so."""
+    stars = f"if(contains({CELL}, '*'), {CELL}, null)"
     return let(
         CELL, shapes.tidy(cell, TEXT), f"if({shapes.suppressed(CELL, TEXT)}, {stars}, {CELL})"
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -37,15 +37,27 @@ class Cells:
     parts: tuple[Floats, Floats]
 
 
+Below = Mapping[str, Mapping[str, frozenset[str]]]  # by column: all values below a word
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to read what hides cells, column by column."""
+
+    as_null: frozenset[str] = frozenset()  # where a released null covers nulls only
+    by_length: frozenset[str] = frozenset()  # where each star stands for one character
+    also: Below = field(default_factory=dict)  # values that words stand for besides
+
+
 @dataclass(frozen=True)
 class Reading:
-    """How to read both sides; of `as_null` columns a released null covers nulls only."""
+    """How to read both sides."""
 
     compared: tuple[Compared, ...]
     rulers: tuple[Ruler, ...]
     marked: frozenset[str]  # columns whose originals hold nulls
-    as_null: frozenset[str]
-    words: Mapping[str, Mapping[str, frozenset[str]]]
+    way: Way
+    words: Below
 
     @property
     def yard(self) -> Yard:
@@ -87,7 +99,7 @@ class Reading:
         start, count, parts, listed = [], [], [(np.empty(0), np.empty(0))], 0
         for i, (c, ruler) in enumerate(zip(self.compared, self.rulers, strict=True)):
             cells = self._cells(table, letter, i, None if categories is None else categories[i])
-            null = cells.null & (c.name in self.as_null)
+            null = cells.null & (c.name in self.way.as_null)
             all_ = (cells.null & ~null) | cells.starred
             for side, own, end in ((low, cells.low, -np.inf), (high, cells.high, np.inf)):
                 side.append(np.select([all_, null], [end, _else(ruler.null_at, end)], own))
@@ -116,7 +128,8 @@ class Reading:
         if categories is None:
             anything = _ordered(c, pa.nulls(len(cells), pa.float64()), None)
             return replace(anything, starred=anything.null)
-        return _nominal(c, cells, _Words(categories, self.words.get(c.name, {})))
+        below = [told.get(c.name, {}) for told in (self.words, self.way.also)]
+        return _nominal(c, cells, _Words(categories, below, c.name in self.way.by_length))
 
 
 def _else(value: float | None, other: float) -> float:
@@ -199,7 +212,7 @@ def _nominal(c: Compared, cells: pa.Array, words: _Words) -> Cells:
     flat = np.array([ends for p in parts for ends in p], np.float64).reshape(-1, 2)
     at = coded.indices.fill_null(0).to_numpy(zero_copy_only=False)
     null = _numpy(cells.is_null()).astype(np.bool_)
-    stars = np.array([bool(c.covers) and text == "*" for text in texts] or [False])
+    stars = np.array([bool(c.covers) and words.hides(text) for text in texts] or [False])
     return Cells(
         hull[at, 0].astype(np.float64),
         hull[at, 1].astype(np.float64),
@@ -218,10 +231,16 @@ class _Words:
     of a taxonomy, alone or in a set.
     """
 
-    def __init__(self, categories: list[str], below: Mapping[str, frozenset[str]]) -> None:
+    def __init__(
+        self,
+        categories: list[str],
+        below: Sequence[Mapping[str, frozenset[str]]],
+        by_length: bool = False,
+    ) -> None:
         self._categories = categories
         self._place = {text: i for i, text in enumerate(categories)}
         self._below = below
+        self._by_length = by_length
         # A category may hold commas itself: in a set it is so many parts one after the other.
         self._parted: dict[str, list[int]] = {}
         for i, text in enumerate(categories):
@@ -239,13 +258,21 @@ class _Words:
             stem = text.rstrip("*")
             first = bisect_left(self._categories, stem)
             last = bisect_right(self._categories, stem, key=lambda one: one[: len(stem)])
-            found.update(range(first, last))
+            found.update(i for i in range(first, last) if self._fits(text, i))
         if len(text) > 1 and text[0] == "{" and text[-1] == "}":
             found.update(self._members(text[1:-1]))
         return _runs(found)
 
+    def hides(self, text: str) -> bool:
+        """Whether the text stands for everything. One star does, however long the values are."""
+        return text == "*" or (bool(text) and not text.strip("*") and not self._by_length)
+
+    def _fits(self, text: str, i: int) -> bool:
+        return not self._by_length or len(self._categories[i]) == len(text)
+
     def _named(self, word: str) -> list[int]:
-        return [self._place[v] for v in self._below.get(word, ()) if v in self._place]
+        values = (value for below in self._below for value in below.get(word, ()))
+        return [self._place[value] for value in values if value in self._place]
 
     def _members(self, inside: str) -> set[int]:
         parts = _spaced(inside).split(",")

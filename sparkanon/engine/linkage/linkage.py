@@ -32,7 +32,7 @@ from sparkanon.blocks.tree import regions
 from sparkanon.engine.cut.assign import with_blocks
 from sparkanon.engine.fit.facts import sample_column
 from sparkanon.engine.linkage.compatible import Matched, compatible, summed
-from sparkanon.engine.linkage.covers import Reading
+from sparkanon.engine.linkage.covers import Reading, Way
 from sparkanon.engine.linkage.search import (
     DECILES,
     ORIGINAL,
@@ -91,8 +91,8 @@ def linkage(
             return Unanswerable(withheld.reason)
         table = _about(read, statistics, space, targets, block_rows)
         found = [_by_points(read, cells, table, withheld)]
-        for as_null in withheld.readings:
-            reading = _reading(read.compared, table.space, withheld, as_null, words or {})
+        for way in withheld.ways:
+            reading = _reading(read.compared, table.space, withheld, way, words or {})
             found.append(_by_boxes(read, cells, table, reading))
     links = _worst([_finished(sums, table.rows, table.share) for sums in found])
     return replace(links, tuples=shares_of_tuples(sides, pair))
@@ -195,11 +195,11 @@ def _reading(
     compared: tuple[Compared, ...],
     space: FittedSpace,
     withheld: Withheld,
-    as_null: frozenset[str],
+    way: Way,
     words: Words,
 ) -> Reading:
     rulers = tuple(space.ruler(c.name, c.scale) for c in compared)
-    return Reading(compared, rulers, withheld.original_nulls, as_null, words)
+    return Reading(compared, rulers, withheld.original_nulls, way, words)
 
 
 def _worst(found: Sequence[Links]) -> Links:

@@ -6,20 +6,22 @@ for any value. So linkage has to know before it begins.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sparkanon.engine.cells import shapes
 from sparkanon.engine.cells.kinds import TEXT
+from sparkanon.engine.linkage.covers import Below, Way
 from sparkanon.engine.pairs.pairs import Compared, Sides
 from sparkanon.engine.session.session import many_classes
 from sparkanon.engine.sql.names import text
 from sparkanon.numeric.records import Scale
 
-Words = Mapping[str, Mapping[str, frozenset[str]]]  # by column: all values below a word
+Words = Below
+STANDINGS = 100_000  # pairs of a word and a value that a driver can hold
 
 
 @dataclass(frozen=True)
@@ -29,31 +31,54 @@ class Withheld:
     original_nulls: frozenset[str] = frozenset()
     released_nulls: frozenset[str] = frozenset()
     covering: frozenset[str] = frozenset()  # stars, ranges, sets, prefixes, words of a taxonomy
+    null_for_null: frozenset[str] = frozenset()  # no released null hides a value
+    by_length: frozenset[str] = frozenset()  # all have as many stars as characters are hidden
+    standing: Words = field(default_factory=dict)  # other originals that own ones were told as
     unread: Mapping[str, int] = field(default_factory=dict)  # cells of which nobody knows that
+    crowded: frozenset[str] = frozenset()  # columns with too many pairs for `standing`
 
     @property
-    def readings(self) -> tuple[frozenset[str], ...]:
-        """Ways to read cells that hide: the columns where a released null says: this is a null.
+    def ways(self) -> tuple[Way, ...]:
+        """How an attacker can read cells that hide, so that whoever links most is among them.
 
-        In all others it hides a value. Where the original has nulls, both can be meant; without
-        covering cells, that is how cells are read that are taken for values.
+        A released null hides a value, unless all of the column's are nulls of the original: to
+        know that never links less, as all others are farther away and the own one is not. The
+        same holds for stars that keep the length. Where the original has nulls and only some of
+        the released ones are its own, both can be meant; without covering cells, nulls as nulls
+        is how cells are read that are taken for values.
+
+        A word that is an original value, but not the own one, may be a category above it (Asia
+        among countries). Then it stands for all originals that were published as it.
         """
-        if not self.released_nulls and not self.covering:
-            return ()
-        both = self.original_nulls & self.released_nulls
-        return (frozenset(), both) if both and self.covering else (frozenset(),)
+        sure = Way(self.null_for_null, self.by_length)
+        found = []
+        if self.covering or self.released_nulls - self.null_for_null:
+            found.append(sure)
+        if self.covering and (self.original_nulls & self.released_nulls) - self.null_for_null:
+            found.append(replace(sure, as_null=self.original_nulls & self.released_nulls))
+        if self.standing:
+            found.append(replace(sure, also=self.standing))
+        return tuple(found)
 
     @property
     def reason(self) -> str | None:
         """Why nobody can say which originals the release covers."""
-        if not self.unread:
+        if self.unread:
+            each = (f"column {name} has {n} such cells" for name, n in self.unread.items())
+            why = (
+                "words that are in no original and are no range, set, prefix or word of a "
+                f"taxonomy, so that nobody knows what they cover: {'; '.join(each)}"
+            )
+        elif self.crowded:
+            why = (
+                "many words that are original values, but not those of their own records, so that "
+                "they may be categories above them, too many to try it: column "
+                + ", ".join(sorted(self.crowded))
+            )
+        else:
             return None
-        told = "; ".join(f"column {name} has {n} such cells" for name, n in self.unread.items())
-        return (
-            "the release holds words that are in no original and are no range, set, prefix or "
-            f"word of a taxonomy, so that nobody knows what they cover: {told}; write sets, or "
-            "name what each word covers in method.release.taxonomies"
-        )
+        remedy = "write sets, or name what each word covers in method.release.taxonomies"
+        return f"the release holds {why}; {remedy}"
 
 
 def look(sides: Sides, pair: DataFrame, words: Words) -> Withheld:
@@ -82,22 +107,48 @@ def look(sides: Sides, pair: DataFrame, words: Words) -> Withheld:
 
     unread = {c.name: found[f"u{i}"] for i, c in enumerate(compared) if found.get(f"u{i}")}
     unread |= _unknown_words(sides, pair, words)
-    return Withheld(columns("x"), columns("z"), columns("c"), unread)
+    standing, crowded = _standing(sides, pair, words) if not unread else ({}, frozenset())
+    return Withheld(
+        columns("x"),
+        columns("z"),
+        columns("c"),
+        columns("n"),
+        columns("l"),
+        standing,
+        unread,
+        crowded,
+    )
 
 
 def _questions(c: Compared, i: int, words: Mapping[str, frozenset[str]]) -> dict[str, str]:
-    """Does the column hold nulls (x, z), does it cover (c), how many cells are unread (u)."""
+    """What there is in a column, by a letter for each question.
+
+    Nulls of the original (x) and of the release (z), the latter for nulls only (n); cells that
+    cover (c), those with stars by the length of the own values only (l); how many are unread (u).
+    """
     asked = {"x": _any_null(f"x{i}")}
     if c.covers is None:
-        return asked | {"z": _any_null(f"z{i}")}
+        return asked | {"z": _any_null(f"z{i}"), "n": _for_nulls_only(i, f"z{i} is null")}
     if c.scale is Scale.NOMINAL:
-        many = _covers_many(f"c{i}", words)
-        return asked | {"z": _any_null(f"c{i}"), "c": f"bool_or({many})"}
+        own = f"length({shapes.tidy(f'x{i}', TEXT)})"
+        starred = f"c{i} <> '*' and endswith(c{i}, '*') and x{i} is not null"
+        return asked | {
+            "z": _any_null(f"c{i}"),
+            "n": _for_nulls_only(i, f"c{i} is null"),
+            "c": f"bool_or({_covers_many(f'c{i}', words)})",
+            "l": f"bool_and(length(c{i}) = {own}) filter (where {starred})",
+        }
+    hidden = f"z{i} is null and c{i} is null"
     return asked | {
-        "z": f"bool_or(z{i} is null and c{i} is null)",
+        "z": f"bool_or({hidden})",
+        "n": _for_nulls_only(i, hidden),
         "c": f"bool_or(c{i} is not null)",
         "u": f"count_if(size(c{i}) = 0)",
     }
+
+
+def _for_nulls_only(i: int, hidden: str) -> str:
+    return f"bool_and(x{i} is null) filter (where {hidden})"
 
 
 def _any_null(cell: str) -> str:
@@ -114,9 +165,7 @@ def _unknown_words(sides: Sides, pair: DataFrame, words: Words) -> dict[str, int
 
     A set is known by one of its members: others may be values that no record happens to have.
     """
-    nominal = [
-        (i, c) for i, c in enumerate(sides.compared) if c.scale is Scale.NOMINAL and c.covers
-    ]
+    nominal = _nominal(sides)
     if not nominal:
         return {}
 
@@ -146,6 +195,44 @@ def _unknown_words(sides: Sides, pair: DataFrame, words: Words) -> dict[str, int
     unknown = cells.filter("not sure").groupBy("at").agg(F.expr("sum(n) as n"))
     with many_classes(pair.sparkSession):
         return {sides.compared[row["at"]].name: int(row["n"]) for row in unknown.collect()}
+
+
+def _standing(
+    sides: Sides, pair: DataFrame, words: Words
+) -> tuple[dict[str, dict[str, frozenset[str]]], frozenset[str]]:
+    """By column and word the originals that it was published for, where it is none of its own.
+
+    Columns with too many such pairs are named beside. Words of a set cover what the set does.
+    """
+    nominal = _nominal(sides)
+    if not nominal:
+        return {}, frozenset()
+    structs = [
+        f"named_struct('at', {i}, 'word', {c.covers}, 'value', {shapes.tidy(c.x, TEXT)})"
+        for i, c in nominal
+    ]
+    each = pair.selectExpr(f"inline(array({', '.join(structs)}))")
+    covers = f"endswith(word, '*') or {shapes.is_set('word')}"
+    other = each.filter(f"word <> value and not ({covers})").distinct()
+    found: dict[str, dict[str, set[str]]] = {}
+    with many_classes(pair.sparkSession):
+        rows = other.limit(STANDINGS + 1).collect()
+    if len(rows) > STANDINGS:
+        return {}, frozenset(sides.compared[row["at"]].name for row in rows)
+    for row in rows:
+        name, word, value = sides.compared[row["at"]].name, row["word"], row["value"]
+        if value not in words.get(name, {}).get(word, ()):
+            found.setdefault(name, {}).setdefault(word, set()).add(value)
+    standing = {
+        name: {word: frozenset(values) for word, values in above.items()}
+        for name, above in found.items()
+    }
+    return standing, frozenset()
+
+
+def _nominal(sides: Sides) -> Sequence[tuple[int, Compared]]:
+    """Columns whose released cells may be words above their values, by their place."""
+    return [(i, c) for i, c in enumerate(sides.compared) if c.scale is Scale.NOMINAL and c.covers]
 
 
 def _listed(words: Mapping[str, frozenset[str]]) -> str:

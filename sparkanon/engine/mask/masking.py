@@ -25,7 +25,7 @@ from sparkanon.measures import loss
 from sparkanon.numeric.group.merge import merged
 from sparkanon.numeric.guard import Guard
 from sparkanon.numeric.points import Points
-from sparkanon.numeric.records import Column, Floats, Labels, Records
+from sparkanon.numeric.records import Column, Floats, Labels, Records, prints
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.releases import FittedRelease, Generalized, NewValues, Replaced
 from sparkanon.rng import generator
@@ -194,11 +194,7 @@ class Masking:
         shuffled = random.permutation(len(masked[0].values))
         if self.keep_groups:
             return shuffled
-        look = np.full(len(shuffled), random.integers(2**63), np.uint64)
-        for column in masked:
-            look ^= np.where(column.null, np.nan, column.values + 0.0).view(np.uint64)
-            look *= np.uint64(0x9E3779B97F4A7C15)
-            look ^= look >> np.uint64(32)
+        look = prints(tuple(masked), np.full(len(shuffled), random.integers(2**63), np.uint64))
         return shuffled[np.argsort(look[shuffled], kind="stable")]
 
     def _weights(self, table: pa.Table, order: Order) -> Floats | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from sparkanon.atomic import write_atomically
+from sparkanon.atomic import make_folder, write_atomically
 from sparkanon.engine.sql.rows import row_hash
 from sparkanon.errors import InputError, Problem
 from sparkanon.policy import Policy, read_seed
@@ -66,7 +66,8 @@ class Kept:
     def _read_key(self) -> str:
         path = self.folder / ".key"
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self.folder.parent, shown=True)
+            make_folder(self.folder)
             with contextlib.suppress(FileExistsError):
                 number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
                 with os.fdopen(number, "w") as file:

@@ -79,8 +79,8 @@ def sweep(
                 result = replace(result, outcomes=tuple(outcomes))
                 steps.note(_spoken(outcomes[i], result))
                 _write(result, folder)
-    write_atomically(folder / "sweep.svg", chart(result))
-    write_atomically(folder / "report.json", _report(result, policy, steps).to_json())
+    write_atomically(folder / "sweep.svg", chart(result), shown=True)
+    write_atomically(folder / "report.json", _report(result, policy, steps).to_json(), shown=True)
     return result
 
 
@@ -199,5 +199,5 @@ def _spoken(outcome: Outcome, result: Sweep) -> str:
 def _write(result: Sweep, folder: Path) -> None:
     content = result.to_dict()
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_atomically(folder / "sweep.json", text)
-    write_atomically(folder / "sweep.csv", result_table(content["cells"]))
+    write_atomically(folder / "sweep.json", text, shown=True)
+    write_atomically(folder / "sweep.csv", result_table(content["cells"]), shown=True)

@@ -20,7 +20,7 @@ from pyspark.sql.pandas.types import to_arrow_type
 from sparkanon.engine.sql.hidden import HiddenViews
 from sparkanon.engine.sql.names import RESERVED, col, quoted, text
 from sparkanon.errors import InputError, Problem
-from sparkanon.numeric.records import Bools, Column, Floats, Scale
+from sparkanon.numeric.records import Bools, Column, Floats, Grid, Scale
 from sparkanon.policy import ColumnType, Policy, Role
 from sparkanon.policy.checks import scale_problems
 from sparkanon.releases import Cells
@@ -154,7 +154,8 @@ class Quasi:
         else:
             categories = None
             values = self._numbers(cells)
-        return Column(self.name, self.scale, np.where(null, 0.0, values), null), categories
+        values = np.where(null, 0.0, values)
+        return Column(self.name, self.scale, values, null, self.grid), categories
 
     def _numbers(self, cells: pa.Array) -> Floats:
         if self.order is not None:
@@ -168,15 +169,20 @@ class Quasi:
 
     def snap(self, values: Floats) -> Floats:
         """The nearest values the released type can hold, still as a kernel's numbers."""
+        return self.grid.nearest(values)
+
+    @property
+    def grid(self) -> Grid:
+        """The kernel's numbers that the released type can hold."""
         if self.as_double or self.scale is Scale.NOMINAL:
-            return values
+            return Grid()
         if self.whole or self.order is not None or isinstance(self.spark, T.BooleanType):
-            return np.clip(np.rint(values), *self._ends)
+            return Grid(0, *self._ends)
         if isinstance(self.spark, T.FloatType):
-            return np.clip(values, *self._ends).astype(np.float32).astype(np.float64)
+            return Grid(None, *self._ends, single=True)
         if isinstance(self.spark, T.DecimalType):
-            return np.clip(np.round(values, self.spark.scale), *self._ends)
-        return values
+            return Grid(self.spark.scale, *self._ends)
+        return Grid()
 
     @property
     def _ends(self) -> tuple[float, float]:

@@ -58,7 +58,7 @@ def _classes(staged: DataFrame, promise: Promise, few: int) -> Counted:
 def _groups(staged: DataFrame, promise: Promise, few: int) -> Counted:
     """Groups by their numbers, each with its own values."""
     groups = _drawn_groups(staged, promise.units)
-    problems = ()
+    problems: tuple[Problem, ...] = ()
     if promise.units and groups.filter(TORN).isEmpty():
         text = (
             "nothing is torn apart: in every group all cells but those of one block are equal, so "

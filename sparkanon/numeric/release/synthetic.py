@@ -12,6 +12,8 @@ from sparkanon.numeric.records import Bools, Floats
 
 # A column that the others leave less of than this is a combination of them.
 DEPENDENT = 1e-10
+# Fewer values that keep mean and variance give their originals back, or nearly.
+LEAST = 4
 
 
 @tight
@@ -85,8 +87,9 @@ def synthetic(
     normals : (d, n) standard normal draws
 
     Where a column of a group has nulls, its new deviations are centred and scaled over the cells
-    that are shown: mean and variance are those of its values, covariances only nearly so. Only
-    two values with the same mean and variance would be those of the group: they become the mean.
+    that are shown: mean and variance are those of its values, covariances only nearly so. The two
+    values that have a mean and a variance are the group's own, and three are all that one turn in
+    a plane can make of its three: fewer than `LEAST` become their mean.
     O(n d^2) time, O(m d) memory besides the result.
     """
     d = len(values)
@@ -138,7 +141,7 @@ def synthetic(
                         row[i] -= mean
                         size += row[i] * row[i]
                 for i in range(m):
-                    row[i] *= math.sqrt(target / max(size, 1e-300)) if shown > 2 else 0.0
+                    row[i] *= math.sqrt(target / max(size, 1e-300)) if shown >= LEAST else 0.0
             for i in range(m):
                 made[j, order[begin + i]] = centre[j] + unit[j] * shrink * row[i]
     return made

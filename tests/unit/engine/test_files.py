@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from crashes import die_in, long_ago
 
+from sparkanon.atomic import write_atomically
 from sparkanon.engine.stores import folders as files
 from sparkanon.engine.stores import swap
-from sparkanon.engine.stores.folders import Staging, check_replaceable, without_scheme
+from sparkanon.engine.stores.folders import (
+    Staging,
+    check_replaceable,
+    without_scheme,
+)
 from sparkanon.engine.stores.listing import FILES, MANIFEST, foreign_files, list_files
+from sparkanon.engine.sweep.kept import Kept
 from sparkanon.errors import InputError
 
 
@@ -311,3 +319,37 @@ def test_two_runs_that_publish_at_once_leave_one_whole_release(
     (held,) = set(content(out).values()) - {(out / FILES).read_text()}
     assert held in published, "neither the old release nor a mixture"
     assert list(tmp_path.iterdir()) == [out]
+
+
+@pytest.fixture
+def usual_umask() -> Iterator[None]:
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def modes(folder: Path) -> dict[str, int]:
+    return {str(p.relative_to(folder)): stat.S_IMODE(p.stat().st_mode) for p in folder.rglob("*")}
+
+
+def test_what_is_written_is_the_owners_alone_unless_it_is_shown(
+    tmp_path: Path, usual_umask: None
+) -> None:
+    write_atomically(tmp_path / "runs" / "1" / "manifest.json", "{}")
+    write_atomically(tmp_path / "sweep" / "sweep.csv", "k", shown=True)
+    Kept(tmp_path / "sweep" / "cells")._read_key()
+    (tmp_path / "theirs").mkdir(mode=0o755)
+    for text in ("old", "new"):
+        write_atomically(tmp_path / "theirs" / "report.json", text)
+    assert (tmp_path / "theirs" / "report.json").read_text() == "new"
+    assert modes(tmp_path) == {
+        "runs": 0o700,
+        "runs/1": 0o700,
+        "runs/1/manifest.json": 0o600,
+        "sweep": 0o755,
+        "sweep/sweep.csv": 0o644,
+        "sweep/cells": 0o700,
+        "sweep/cells/.key": 0o600,
+        "theirs": 0o755,  # whoever made it said so
+        "theirs/report.json": 0o600,
+    }

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sparkanon.numeric.records import Bools, Column, Floats, Labels, Scale
+from sparkanon.numeric.records import Bools, Column, Floats, Grid, Labels, Scale
 from sparkanon.releases import NewValues
 from sparkanon.releases.hybrid import Hybrid
 
@@ -32,11 +32,15 @@ def table(kind: str, d: int, n: int, rng: np.random.Generator) -> Floats:
 
 
 def publish(
-    values: Floats, labels: Labels, seed: int = 1, null: Bools | None = None
+    values: Floats,
+    labels: Labels,
+    seed: int = 1,
+    null: Bools | None = None,
+    grid: Grid = Grid(),  # noqa: B008 (a value)
 ) -> tuple[Floats, Bools]:
     null = np.zeros(values.shape, np.bool_) if null is None else null
     records = tuple(
-        Column(f"c{j}", Scale.NUMERIC, np.where(null[j], 0.0, values[j]), null[j])
+        Column(f"c{j}", Scale.NUMERIC, np.where(null[j], 0.0, values[j]), null[j], grid)
         for j in range(len(values))
     )
     new = Hybrid().publish(records, labels, np.random.default_rng(seed))
@@ -51,7 +55,7 @@ def covariance(values: Floats, unit: Floats) -> Floats:
 
 
 @given(
-    st.lists(st.integers(2, 25), min_size=1, max_size=8),
+    st.lists(st.integers(4, 25), min_size=1, max_size=8),
     st.integers(1, 9),
     st.sampled_from(KINDS),
     st.integers(0, 10**6),
@@ -129,15 +133,89 @@ def test_nulls_change_places_and_columns_keep_mean_and_variance(
                 continue
             assert z.mean() == pytest.approx(x.mean())
             kept = 1.0 if size > d else (size - 1) / d
-            if len(x) == 2 < size:  # only their own values have their mean and variance
+            if len(x) < min(size, 4):  # two or three give themselves away
                 kept = 0.0
             assert z.var() == pytest.approx(kept * x.var())
 
 
 def test_a_null_pattern_does_not_stay_with_its_record() -> None:
     groups = 20_000
-    labels = np.repeat(np.arange(groups, dtype=np.int32), 4)
-    null = np.tile([True, False, False, False], groups)[np.newaxis]
-    _, hidden = publish(np.ones((1, 4 * groups)), labels, 3, null)
-    at = hidden.reshape(-1, 4).mean(axis=0)
-    assert at == pytest.approx([0.25, 0.25, 0.25, 0.25], abs=0.013)
+    labels = np.repeat(np.arange(groups, dtype=np.int32), 5)
+    null = np.tile([True, False, False, False, False], groups)[np.newaxis]
+    values = np.tile([0.0, 1.0, 2.0, 3.0, 4.0], groups)[np.newaxis]
+    _, hidden = publish(values, labels, 3, null)
+    at = hidden.reshape(-1, 5).mean(axis=0)
+    assert at == pytest.approx([0.2] * 5, abs=0.013)
+
+
+def rows(values: Floats, null: Bools) -> list[tuple[float, ...]]:
+    return [tuple(row) for row in np.where(null, np.inf, values + 0.0).T.tolist()]
+
+
+def given_back(x: list[tuple[float, ...]], z: list[tuple[float, ...]]) -> int:
+    """Published records that are an original of the group, but for one that all share."""
+    empty = tuple([np.inf] * len(x[0]))
+    known = set(x) - {empty}
+    return 0 if len(set(z)) == 1 else sum(one in known for one in z)
+
+
+GRIDS = {
+    "ages": Grid(0, -128, 127),
+    "cents": Grid(2),
+    "flags": Grid(0, 0, 1),
+    "singles": Grid(None, -3e38, 3e38, single=True),
+}
+
+
+@pytest.mark.parametrize("kind", GRIDS)
+@pytest.mark.parametrize("share", [0.0, 0.3])
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_no_rounded_record_is_one_of_its_group(kind: str, share: float, d: int) -> None:
+    rng = np.random.default_rng(d)
+    labels = rng.permutation(np.repeat(np.arange(300, dtype=np.int32), rng.integers(4, 9, 300)))
+    scale = {"ages": 3.0, "cents": 0.05, "flags": 1.0, "singles": 1e-3}[kind]
+    grid = GRIDS[kind]
+    values = grid.nearest(rng.normal(size=(d, len(labels))) * scale + 0.5)
+    null = rng.random(values.shape) < share
+    made, hidden = publish(values, labels, 5, null, grid)
+    made = grid.nearest(made)
+    centroids = kept = 0
+    for g in range(300):
+        at = labels == g
+        x, z = rows(values[:, at], null[:, at]), rows(made[:, at], hidden[:, at])
+        assert given_back(x, z) == 0
+        centroids += len(set(z)) == 1 < len(set(x))
+        if len(set(z)) > 1 and share == 0.0 and kind != "flags":  # ends of a flag cut deviations
+            kept += 1
+            slack = 1.0 if grid.places is None else 10.0**-grid.places / 2
+            assert np.abs(made[:, at].mean(1) - values[:, at].mean(1)).max() <= slack
+    if kind in ("ages", "cents") and d > 1 and share == 0.0:
+        assert kept > 150  # most groups find other values; they are not all centroids
+    if kind == "flags" and d == 1 and share == 0.0:
+        assert centroids > 250  # both values are somebody's, so there is nothing to draw
+
+
+def test_a_group_drawn_again_changes_no_other_group_and_is_drawn_the_same_again() -> None:
+    rng = np.random.default_rng(8)
+    labels = np.repeat(np.arange(60, dtype=np.int32), 5)
+    values = np.rint(rng.normal(size=(2, 300)) * 4)
+    one, two = (publish(values, labels, 3, grid=Grid(0, -99, 99))[0] for _ in range(2))
+    first, _ = publish(values, labels, 3)  # rounded nowhere: nothing is drawn again
+    assert (one == two).all()
+    same = (one == first).all(axis=0).reshape(60, 5)
+    assert (same.all(axis=1) | ~same.any(axis=1)).all()
+    assert 10 < same.all(axis=1).sum() < 50
+
+
+def test_records_of_nulls_and_equal_records_are_nobodys() -> None:
+    labels = np.repeat(np.arange(2, dtype=np.int32), 6)
+    values = np.concatenate(
+        [np.full((2, 6), 7.0), [[1, 2, 9, 4, 6, 5], [9, 4, 1, 7, 2, 5]]], axis=1
+    )
+    null = np.zeros((2, 12), np.bool_)
+    null[:, [6, 7]] = True  # two records of the second group hold nothing
+    made, hidden = publish(values, labels, 1, null, Grid(0, -99, 99))
+    assert (made[:, :6] == 7.0).all()
+    assert not hidden[:, :6].any()
+    assert hidden.all(axis=0).sum() == 2
+    assert len(set(rows(made[:, 6:], hidden[:, 6:]))) > 2  # it did not get its centroid

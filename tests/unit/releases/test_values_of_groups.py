@@ -116,11 +116,12 @@ def test_what_tears_nothing_apart_is_refused() -> None:
     assert Permute().problems(Asked("a", 5, others=False))
 
 
-def test_hybrid_of_two_records_is_refused() -> None:
-    (problem,) = Hybrid().problems(Asked("a", 2, others=True))
-    assert "at least 3" in problem.message
-    assert Hybrid().problems(Asked("abcdefgh", 2, others=True))
-    assert not Hybrid().problems(Asked("a", 3, others=True))
+@pytest.mark.parametrize("k", [2, 3])
+def test_hybrid_of_two_or_three_records_is_refused(k: int) -> None:
+    (problem,) = Hybrid().problems(Asked("a", k, others=True))
+    assert "at least 4" in problem.message
+    assert Hybrid().problems(Asked("abcdefgh", k, others=True))
+    assert not Hybrid().problems(Asked("a", 4, others=True))
 
 
 def test_blocks_move_together_and_apart() -> None:
