@@ -38,13 +38,18 @@ def problems_in(policy: Policy) -> list[Problem]:
 
 def same_place(one: str, other: str) -> bool:
     """Whether two paths mean the same folder, or one lies inside the other."""
-    return _inside(one, other) or _inside(other, one)
+    return is_inside(one, other) or is_inside(other, one)
 
 
-def _inside(path: str, folder: str) -> bool:
+def is_inside(path: str, folder: str) -> bool:
     """Whether a path is this folder or lies in it."""
-    one, other = (os.path.realpath(place.removeprefix("file:")) for place in (path, folder))
+    one, other = (os.path.realpath(_without_file(place)) for place in (path, folder))
     return one == other or one.startswith(other + os.sep)
+
+
+def _without_file(place: str) -> str:
+    """file:/a, file:///a and /a are one place."""
+    return "/" + place[5:].lstrip("/") if place.startswith("file:") else place
 
 
 def name_problems(place: Source | Sink, where: str) -> Iterator[Problem]:
@@ -83,14 +88,33 @@ def _places(policy: Policy) -> Iterator[Problem]:
             yield Problem("input.types", "is used for format csv only")
     if sink is not None and sink.using is not None and sink.format != "table":
         yield Problem("output.using", "is used for format table only")
-    if sink is not None and sink.path and _inside(policy.runs, sink.path):
-        yield Problem("runs", "lies inside the output, which is replaced as a whole and is public")
+    yield from _private_places(policy)
     if source is None or sink is None:
         return
     if source.path and sink.path and same_place(source.path, sink.path):
         yield Problem("output.path", "is the input, or lies inside it, or holds it")
     if source.name and sink.name and _unquoted(source.name) == _unquoted(sink.name):
         yield Problem("output.name", "is the input table")
+
+
+def _private_places(policy: Policy) -> Iterator[Problem]:
+    """What every run replaces, or shows to readers, can hold nothing of its own making."""
+    holders = []
+    if policy.output is not None and policy.output.path:
+        holders.append(
+            (policy.output.path, "the output, which is replaced as a whole and is public")
+        )
+    if policy.private is not None:
+        holders.append((policy.private.path, "private.path, which is replaced as a whole"))
+    own = [("runs", policy.runs)]
+    if policy.output is not None and policy.output.staging:
+        own.append(("output.staging", policy.output.staging))
+    for where, path in own:
+        for holder, what in holders:
+            if is_inside(path, holder):
+                yield Problem(where, f"lies inside {what}")
+    if policy.audit.table is not None and is_inside(policy.runs, policy.audit.table.path):
+        yield Problem("runs", "lies inside audit.table.path, whose files are all read as measures")
 
 
 def _columns(policy: Policy) -> Iterator[Problem]:

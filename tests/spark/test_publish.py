@@ -16,8 +16,8 @@ from pyspark.sql import DataFrame, SparkSession
 import sparkanon
 from sparkanon.engine import pipeline
 from sparkanon.engine.publish import publish
-from sparkanon.engine.stores.folders import Staging
 from sparkanon.engine.stores.listing import FILES, foreign_files
+from sparkanon.engine.stores.staging import Staging
 
 
 @pytest.fixture(autouse=True)
