@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Any
 
 from sparkanon.catalogue import CATALOGUE, gate_problem
@@ -15,6 +16,7 @@ from sparkanon.registry import Registry, unknown
 from sparkanon.releases import RELEASES, Asked
 from sparkanon.spaces import SPACES
 
+_MOST = 1_000  # problems that are looked for
 # Spark's own, which fails on a `yes` without saying what it was about
 _FLAGS = frozenset({"header", "multiline", "mergeschema", "enforceschema", "escapequotes"})
 _BY_PATH = ("csv", "parquet", "delta")
@@ -24,16 +26,9 @@ _TABLE_NAME = re.compile(rf"{_NAME_PART}(?:\.{_NAME_PART}){{0,2}}")
 
 
 def problems_in(policy: Policy) -> list[Problem]:
-    """All of them at once, in the order of the file."""
-    return [
-        *_places(policy),
-        *_columns(policy),
-        *_methods(policy),
-        *_constraints(policy),
-        *_gates(policy),
-        *_audit(policy),
-        *_seed(policy),
-    ]
+    """All of them at once, in the order of the file; of thousands the first thousand."""
+    parts = (_places, _columns, _methods, _constraints, _gates, _audit, _seed)
+    return list(islice(chain.from_iterable(part(policy) for part in parts), _MOST))
 
 
 def same_place(one: str, other: str) -> bool:
@@ -120,6 +115,8 @@ def _private_places(policy: Policy) -> Iterator[Problem]:
 def _columns(policy: Policy) -> Iterator[Problem]:
     if not policy.quasi_identifiers:
         yield Problem("columns", "no column has the role quasi_identifier: nothing to protect")
+    release = policy.method.release
+    draws = policy.promise.blocks
     for name, column in policy.columns.items():
         path = f"columns.{name}"
         quasi = column.role is Role.QUASI_IDENTIFIER
@@ -132,8 +129,6 @@ def _columns(policy: Policy) -> Iterator[Problem]:
                 yield Problem(f"{path}.order", "must list at least two different values")
         if column.as_ and column.type not in (None, ColumnType.NUMERIC, ColumnType.BOOLEAN):
             yield Problem(f"{path}.as", f"cannot publish a {column.type} as double")
-        release = policy.method.release
-        draws = release.promise(policy.quasi_identifiers, policy.k).blocks
         if quasi and column.as_ and (release.texts or draws):
             yield Problem(f"{path}.as", f"release '{release.key}' publishes no means")
     for name in policy.with_role(Role.WEIGHT)[1:]:
@@ -196,11 +191,15 @@ def scale_problems(policy: Policy, name: str, declared: ColumnType) -> Iterator[
                 f"is {declared}, which {axis} '{method.key}' does not take; "
                 f"choose {axis}: {' or '.join(able)}, or give the column another type",
             )
-    release = policy.method.release
-    if declared.scale is Scale.NOMINAL or release_problems(policy, others=True):
-        return  # a taxonomy that cannot be read is told where it stands
-    if release.allowed(name) is not None:
+    if declared.scale is not Scale.NOMINAL and _has_taxonomy(policy, name):
         yield Problem(f"columns.{name}", f"is {declared}, and a taxonomy is for type: nominal")
+
+
+def _has_taxonomy(policy: Policy, name: str) -> bool:
+    try:
+        return policy.method.release.allowed(name) is not None
+    except ValueError:  # it cannot be read, which is said where it stands
+        return False
 
 
 def _constraints(policy: Policy) -> Iterator[Problem]:

@@ -36,14 +36,18 @@ from sparkanon.releases.centroid import Centroid
 from sparkanon.spaces import SPACES, Space
 from sparkanon.spaces.euclidean import Euclidean
 
+LONGEST_PATH = 4096  # characters; what Linux takes
 
-def _no_nul(path: str) -> str:
-    if "\0" in path:  # which no file system takes
+
+def _possible(path: str) -> str:
+    if "\0" in path:
         raise ValueError("must not hold a NUL character")
+    if len(path) > LONGEST_PATH:
+        raise ValueError(f"must have at most {LONGEST_PATH:,} characters")
     return path
 
 
-Path = Annotated[str, Field(min_length=1), AfterValidator(_no_nul)]
+Path = Annotated[str, Field(min_length=1), AfterValidator(_possible)]
 Option = Annotated[str | bool | int | float, one_of("text, a number, true or false")]
 
 

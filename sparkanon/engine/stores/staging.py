@@ -69,7 +69,7 @@ class Staging:
             raise InputError(Problem(f"{self._where}.path", text))
         self._check(self.output, self.output)
         for folder in {self.folder, self.output.parent}:
-            check_writable(folder, self._where, name=self.output.name)
+            check_writable(folder, f"{self._where}.path", name=self.output.name)
 
     def __enter__(self) -> Staging:
         self.mend()
