@@ -5,8 +5,11 @@ Messages name policy paths, columns and counts. They never hold a cell value.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+MOST_SHOWN = 20  # problems in one message
+_LONGEST_VALUE, _LONGEST_PATH, _LONGEST_MESSAGE = 80, 200, 2_000  # characters
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,21 @@ class Problem:
         return f"{self.path}: {self.message}" if self.path else self.message
 
 
+def short(text: str, most: int = _LONGEST_VALUE) -> str:
+    """The beginning of a text that somebody wrote, who may have written a megabyte."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def shown(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    """Problems as people and schedulers see them: not thousands, and none of endless length."""
+    first = tuple(
+        Problem(short(one.path, _LONGEST_PATH), short(one.message, _LONGEST_MESSAGE))
+        for one in problems[:MOST_SHOWN]
+    )
+    more = len(problems) - len(first)
+    return (*first, Problem("", f"and {more} more")) if more else first
+
+
 class SparkanonError(Exception):
     """Base of every error that sparkanon raises on purpose."""
 
@@ -31,7 +49,7 @@ class SparkanonError(Exception):
         if isinstance(problems, Problem):
             problems = (problems,)
         self.problems: tuple[Problem, ...] = tuple(problems)
-        super().__init__("\n".join(str(problem) for problem in self.problems))
+        super().__init__("\n".join(map(str, shown(self.problems))))
 
 
 class PolicyError(SparkanonError):

@@ -19,7 +19,7 @@ from pydantic import (
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 from pydantic_core import PydanticCustomError
 
-from sparkanon.errors import PolicyError, Problem
+from sparkanon.errors import PolicyError, Problem, short
 
 C = TypeVar("C")
 
@@ -107,7 +107,7 @@ def unknown(what: str, name: str, choices: tuple[str, ...]) -> Problem:
     """The problem of a name nobody knows, with the nearest known ones."""
     near = difflib.get_close_matches(name, choices, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
-    return Problem("", f"unknown {what} '{name}'; {hint}choose from {', '.join(choices)}")
+    return Problem("", f"unknown {what} '{short(name)}'; {hint}choose from {', '.join(choices)}")
 
 
 def choice(registry: Registry[Any], optional: bool = False) -> tuple[Any, ...]:
@@ -174,5 +174,5 @@ def spoken(error: Mapping[str, Any]) -> str:
     message = message.removeprefix("Input ").removeprefix("Value error, ")
     message = message.replace("should be", "must be").replace("should ", "must ")
     if isinstance(given, str | int | float | bool) and error["type"] != "method":
-        return f"{message}. Got {given!r} instead"
+        return f"{message}. Got {short(repr(given))} instead"
     return message

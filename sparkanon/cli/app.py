@@ -189,6 +189,9 @@ def profile(
             show_default=False,
         ),
     ] = None,
+    sep: Annotated[
+        str | None, typer.Option(help="What stands between the cells of a CSV file: ';'.")
+    ] = None,
     k: Annotated[int, typer.Option(min=2, help="k of the starter policy.")] = 5,
     to: Annotated[
         Path | None, typer.Option("--out", help="Write the starter policy into this file.")
@@ -197,8 +200,8 @@ def profile(
 ) -> None:
     """Types, nulls, distinctness, a suggested role for every column, and a starter policy.
 
-    Shows shares and counts, never a cell. A CSV file whose first line looks like data is not
-    shown at all: say --no-header, or --header.
+    Shows shares and counts, never a cell. A CSV file whose first line may be data is not shown
+    at all: say --no-header, or --header.
     """
     _call.json = as_json
     if to is not None and to.exists():
@@ -210,11 +213,14 @@ def profile(
     kind = format_ or guessed_format(table)
     if kind not in ("csv", "parquet", "delta", "table"):
         raise InputError(Problem("--format", "must be csv, parquet, delta or table"))
-    if header is not None and kind != "csv":
-        raise InputError(Problem("--header", "is for CSV files"))
+    for option, value in (("--header", header), ("--sep", sep)):
+        if value is not None and kind != "csv":
+            raise InputError(Problem(option, "is for CSV files"))
     source = guessed_source(table, kind)
-    if header is False:
-        source["options"] = source.get("options", {}) | {"header": False}
+    chosen: dict[str, str | bool] = {"header": False} if header is False else {}
+    chosen |= {"sep": sep} if sep is not None else {}
+    if chosen:
+        source["options"] = source.get("options", {}) | chosen
     progress = terminal.Progress()
     with _spark(None, progress, delta=kind == "delta") as spark:
         data = tables.read(spark, Source.model_validate(source)).data

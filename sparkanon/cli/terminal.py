@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from sparkanon.errors import Problem, SparkanonError
+from sparkanon.errors import Problem, SparkanonError, shown
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -64,13 +64,13 @@ def print_json(content: Mapping[str, Any]) -> None:
 
 def show_problems(headline: str, problems: Sequence[Problem]) -> None:
     err.print(f"[bold red]{escape(headline)}[/]")
-    for problem in problems:
+    for problem in shown(problems):
         where = f"[bold]{escape(problem.path)}[/]: " if problem.path else ""
         err.print(f"  {where}{escape(problem.message)}")
 
 
 def error_json(error: SparkanonError, status: str, run_id: str | None) -> dict[str, Any]:
-    errors = [{"path": p.path, "message": p.message} for p in error.problems]
+    errors = [{"path": p.path, "message": p.message} for p in shown(error.problems)]
     return {"status": status, "run_id": run_id, "errors": errors}
 
 

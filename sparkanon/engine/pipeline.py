@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import reduce
@@ -18,9 +19,9 @@ from sparkanon.engine.audit.measure import Measured, asked_by_anonymize, measure
 from sparkanon.engine.cut.cuttings import cut
 from sparkanon.engine.fit.facts import Facts, gather, with_key
 from sparkanon.engine.mask.stage import Staged, stage, staged_schema
-from sparkanon.engine.pairs.pairing import check_keepable, keep
+from sparkanon.engine.pairs.pairing import keep, place_for, put_together
 from sparkanon.engine.pairs.pairs import Sides, own_release
-from sparkanon.engine.publish.publish import publish, staging_for
+from sparkanon.engine.publish.publish import check_apart, publish, staging_for
 from sparkanon.engine.runs.gates import Gate, check_gates
 from sparkanon.engine.runs.ids import new_run_id
 from sparkanon.engine.runs.manifest import for_readers, make_manifest
@@ -30,11 +31,12 @@ from sparkanon.engine.session.session import session_of
 from sparkanon.engine.sql.hidden import HiddenViews, hidden_views
 from sparkanon.engine.sql.names import quoted
 from sparkanon.engine.stores.folders import (
-    Staging,
     check_writable_folder,
-    without_scheme,
+    is_local,
+    local_path,
 )
 from sparkanon.engine.stores.owned import scratch
+from sparkanon.engine.stores.staging import Staging
 from sparkanon.engine.table import tables
 from sparkanon.engine.table.columns import Columns, plain, resolve
 from sparkanon.engine.verify.constraints import check
@@ -137,16 +139,13 @@ def anonymize(
 def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
     policy, step = run.policy, run.steps.step
     with step("read"):
+        staging, private = _places(run, dry_run)
         table = _read(run, df)
         data = plain(table.data)
         columns = resolve(policy, data.schema)
         _check_promise(policy, columns)
         if policy.output is not None:
             tables.check_writable(policy.output, columns.schema)
-            check_writable_folder(policy.runs, "runs")
-        if policy.private is not None:
-            check_keepable(policy.private.path)
-        staging = staging_for(run.spark, policy.output, scratch(), dry_run=dry_run)
         keyed = with_key(data, columns)
     with step("fit"):
         facts = gather(keyed, columns, policy.k, policy.nulls, run.views)
@@ -198,11 +197,40 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
             raise RefusedError(replace(release, manifest_path=path))
         if dry_run:
             return release
-        with step("publish"):
-            data = _publish(run, columns, staged, staging, manifest)
-            if policy.private is not None and pairs is not None:
-                keep(pairs, policy.private.path)
-    return replace(release, data=data, manifest_path=_record(run, manifest, found))
+        with step("publish"), private or nullcontext():
+            # whatever can fail fails before the release is out
+            if private is not None and pairs is not None:
+                put_together(pairs, private)
+            path = _record(run, manifest | {"status": "publishing"}, found)
+            try:
+                data = _publish(run, columns, staged, staging, manifest)
+            except SparkanonError:
+                with suppress(SparkanonError):
+                    _record_end(run, manifest | {"status": "failed"}, found)
+                raise
+            if private is not None:
+                keep(private)
+    _record_end(run, manifest, found)
+    return replace(release, data=data, manifest_path=path)
+
+
+def _places(run: _Run, dry_run: bool) -> tuple[Staging, Staging | None]:
+    """Where the release and its pairing wait until they are published.
+
+    What a dead run left is mended before anything else, and a place that cannot be written is
+    refused before any work.
+    """
+    policy, private = run.policy, None
+    staging = staging_for(run.spark, policy.output, scratch(), dry_run=dry_run)
+    if policy.private is not None:
+        private = place_for(policy.private.path, dry_run=dry_run)
+    if policy.output is not None:
+        check_writable_folder(policy.runs, "runs")
+        check_apart(run.spark, policy.output, policy.private_places)
+    table = policy.audit.table
+    if table is not None and is_local(table.path):
+        check_writable_folder(table.path, "audit.table.path")
+    return staging, private
 
 
 def _check_promise(policy: Policy, columns: Columns) -> None:
@@ -272,8 +300,19 @@ def _record(run: _Run, manifest: dict[str, Any], found: Measured) -> Path | None
     return path
 
 
+def _record_end(run: _Run, manifest: dict[str, Any], found: Measured) -> None:
+    """How a run ended that was about to publish."""
+    if run.policy.output is None:
+        return
+    try:
+        _written(run.policy, manifest, found)
+    except SparkanonError as error:
+        text = f"the release is {manifest['status']}, which its manifest does not say: {error}"
+        raise SparkanonError(text) from None
+
+
 def _written(policy: Policy, manifest: dict[str, Any], found: Measured) -> Path:
-    path = Path(without_scheme(policy.runs, "runs")) / str(manifest["run_id"]) / "manifest.json"
+    path = local_path(policy.runs, "runs") / str(manifest["run_id"]) / "manifest.json"
     report = RunReport(
         command="anonymize",
         left_out=found.left_out,
@@ -284,7 +323,6 @@ def _written(policy: Policy, manifest: dict[str, Any], found: Measured) -> Path:
         write_atomically(path, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
         write_atomically(path.with_name("report.json"), report.to_json())
     except OSError as error:
-        done = "the release is published, but " if manifest["status"] == "published" else ""
-        text = f"{done}the manifest {path} cannot be written: {error.strerror}"
+        text = f"the manifest {path} cannot be written: {error.strerror}"
         raise SparkanonError(text) from None
     return path

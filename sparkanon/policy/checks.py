@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import Any
 
 from sparkanon.catalogue import CATALOGUE, RISK_GATES, gate_problem, measure_of
@@ -16,6 +17,7 @@ from sparkanon.releases import RELEASES, Asked
 from sparkanon.spaces import SPACES
 from sparkanon.spaces.base import serves_any_pair
 
+_MOST = 1_000  # problems that are looked for
 # Spark's own, which fails on a `yes` without saying what it was about
 _FLAGS = frozenset({"header", "multiline", "mergeschema", "enforceschema", "escapequotes"})
 _BY_PATH = ("csv", "parquet", "delta")
@@ -25,28 +27,25 @@ _TABLE_NAME = re.compile(rf"{_NAME_PART}(?:\.{_NAME_PART}){{0,2}}")
 
 
 def problems_in(policy: Policy) -> list[Problem]:
-    """All of them at once, in the order of the file."""
-    return [
-        *_places(policy),
-        *_columns(policy),
-        *_groups(policy),
-        *_methods(policy),
-        *_constraints(policy),
-        *_gates(policy),
-        *_audit(policy),
-        *_seed(policy),
-    ]
+    """All of them at once, in the order of the file; of thousands the first thousand."""
+    parts = (_places, _columns, _groups, _methods, _constraints, _gates, _audit, _seed)
+    return list(islice(chain.from_iterable(part(policy) for part in parts), _MOST))
 
 
 def same_place(one: str, other: str) -> bool:
     """Whether two paths mean the same folder, or one lies inside the other."""
-    return _inside(one, other) or _inside(other, one)
+    return is_inside(one, other) or is_inside(other, one)
 
 
-def _inside(path: str, folder: str) -> bool:
+def is_inside(path: str, folder: str) -> bool:
     """Whether a path is this folder or lies in it."""
-    one, other = (os.path.realpath(place.removeprefix("file:")) for place in (path, folder))
+    one, other = (os.path.realpath(_without_file(place)) for place in (path, folder))
     return one == other or one.startswith(other + os.sep)
+
+
+def _without_file(place: str) -> str:
+    """file:/a, file:///a and /a are one place."""
+    return "/" + place[5:].lstrip("/") if place.startswith("file:") else place
 
 
 def name_problems(place: Source | Sink, where: str) -> Iterator[Problem]:
@@ -85,8 +84,7 @@ def _places(policy: Policy) -> Iterator[Problem]:
             yield Problem("input.types", "is used for format csv only")
     if sink is not None and sink.using is not None and sink.format != "table":
         yield Problem("output.using", "is used for format table only")
-    if sink is not None and sink.path and _inside(policy.runs, sink.path):
-        yield Problem("runs", "lies inside the output, which is replaced as a whole and is public")
+    yield from _private_places(policy)
     if source is None or sink is None:
         return
     if source.path and sink.path and same_place(source.path, sink.path):
@@ -95,9 +93,30 @@ def _places(policy: Policy) -> Iterator[Problem]:
         yield Problem("output.name", "is the input table")
 
 
+def _private_places(policy: Policy) -> Iterator[Problem]:
+    """What every run replaces, or shows to readers, can hold nothing of its own making."""
+    holders = []
+    if policy.output is not None and policy.output.path:
+        holders.append(
+            (policy.output.path, "the output, which is replaced as a whole and is public")
+        )
+    if policy.private is not None:
+        holders.append((policy.private.path, "private.path, which is replaced as a whole"))
+    own = [("runs", policy.runs)]
+    if policy.output is not None and policy.output.staging:
+        own.append(("output.staging", policy.output.staging))
+    for where, path in own:
+        for holder, what in holders:
+            if is_inside(path, holder):
+                yield Problem(where, f"lies inside {what}")
+    if policy.audit.table is not None and is_inside(policy.runs, policy.audit.table.path):
+        yield Problem("runs", "lies inside audit.table.path, whose files are all read as measures")
+
+
 def _columns(policy: Policy) -> Iterator[Problem]:
     if not policy.quasi_identifiers:
         yield Problem("columns", "no column has the role quasi_identifier: nothing to protect")
+    release = policy.method.release
     for name, column in policy.columns.items():
         path = f"columns.{name}"
         quasi = column.role is Role.QUASI_IDENTIFIER
@@ -110,7 +129,6 @@ def _columns(policy: Policy) -> Iterator[Problem]:
                 yield Problem(f"{path}.order", "must list at least two different values")
         if column.as_ and column.type not in (None, ColumnType.NUMERIC, ColumnType.BOOLEAN):
             yield Problem(f"{path}.as", f"cannot publish a {column.type} as double")
-        release = policy.method.release
         if quasi and column.as_ and not release.cells.computed:
             yield Problem(f"{path}.as", f"release '{release.key}' publishes no means")
     for name in policy.with_role(Role.WEIGHT)[1:]:
@@ -205,11 +223,15 @@ def scale_problems(policy: Policy, name: str, declared: ColumnType) -> Iterator[
                 f"is {declared}, which {axis} '{method.key}' does not take; "
                 f"choose {axis}: {' or '.join(able)}, or give the column another type",
             )
-    release = policy.method.release
-    if declared.scale is Scale.NOMINAL or release_problems(policy, others=True):
-        return  # a taxonomy that cannot be read is told where it stands
-    if release.allowed(name) is not None:
+    if declared.scale is not Scale.NOMINAL and _has_taxonomy(policy, name):
         yield Problem(f"columns.{name}", f"is {declared}, and a taxonomy is for type: nominal")
+
+
+def _has_taxonomy(policy: Policy, name: str) -> bool:
+    try:
+        return policy.method.release.allowed(name) is not None
+    except ValueError:  # it cannot be read, which is said where it stands
+        return False
 
 
 def _constraints(policy: Policy) -> Iterator[Problem]:

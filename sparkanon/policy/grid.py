@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from sparkanon.errors import PolicyError, Problem
+from sparkanon.errors import PolicyError, Problem, short
 from sparkanon.groupings import GROUPINGS
 from sparkanon.policy.checks import counting_below_k
 from sparkanon.policy.loading import make_policy, parse_value, put
@@ -59,7 +59,7 @@ def read_grid(
     for one in vary:
         path, equals, text = one.partition("=")
         if not equals or not path:
-            problems.append(Problem("--vary", f"wants path=value,value, got '{one}'"))
+            problems.append(Problem("--vary", f"wants path=value,value, got '{short(one)}'"))
         elif path in texts:
             problems.append(Problem(_option(path), "is given twice"))
         else:
@@ -74,7 +74,9 @@ def read_grid(
         if isinstance(values, list) and values and None not in values:
             grid[path] = values
         else:
-            problems.append(Problem(_option(path), f"wants values and commas, got '{text}'"))
+            problems.append(
+                Problem(_option(path), f"wants values and commas, got '{short(text)}'")
+            )
     if problems:
         raise PolicyError(problems)
     return grid

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from sparkanon.errors import PolicyError, Problem
+from sparkanon.errors import PolicyError, Problem, short
 from sparkanon.policy.checks import problems_in
 from sparkanon.policy.model import Policy, Role, SeedSource, problems_of
 from sparkanon.policy.strict_yaml import DEEPEST, LONGEST, TooLargeError, read_yaml
@@ -88,11 +88,11 @@ def changed(data: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
     for change in changes:
         path, equals, text = change.partition("=")
         if not equals or not path:
-            raise PolicyError(Problem("--set", f"wants path=value, got '{change}'"))
+            raise PolicyError(Problem("--set", f"wants path=value, got '{short(change)}'"))
         try:
             put(data, path, parse_value(text))
         except TooLargeError as error:
-            raise PolicyError(Problem("--set", f"{path[:80]}: {error}")) from None
+            raise PolicyError(Problem("--set", f"{short(path)}: {error}")) from None
     return data
 
 
@@ -108,7 +108,9 @@ def put(data: dict[str, Any], path: str, value: Any, option: str = "--set") -> N
             key = "role" if at is data.get("columns") else "name"
             inner = at[parent] = {key: inner}
         if not isinstance(inner, dict):
-            raise PolicyError(Problem(option, f"'{path}': '{parent}' holds no options"))
+            raise PolicyError(
+                Problem(option, f"'{short(path)}': '{short(parent)}' holds no options")
+            )
         at = inner
     at[last] = value
 

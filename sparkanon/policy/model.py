@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -38,7 +39,18 @@ from sparkanon.releases.centroid import Centroid
 from sparkanon.spaces import SPACES, Space
 from sparkanon.spaces.euclidean import Euclidean
 
-Path = Annotated[str, Field(min_length=1)]
+LONGEST_PATH = 4096  # characters; what Linux takes
+
+
+def _possible(path: str) -> str:
+    if "\0" in path:
+        raise ValueError("must not hold a NUL character")
+    if len(path) > LONGEST_PATH:
+        raise ValueError(f"must have at most {LONGEST_PATH:,} characters")
+    return path
+
+
+Path = Annotated[str, Field(min_length=1), AfterValidator(_possible)]
 Option = Annotated[str | bool | int | float, one_of("text, a number, true or false")]
 
 
@@ -159,7 +171,7 @@ class SeedSource(_Part):
     """Where the secret seed comes from; it is never written into the policy itself."""
 
     env: str | None = Field(None, min_length=1, description="Environment variable.")
-    file: str | None = Field(None, min_length=1, description="File that only you can read.")
+    file: Path | None = Field(None, description="File that only you can read.")
 
 
 class Private(_Part):
@@ -325,6 +337,18 @@ class Policy(_Part):
     def few(self) -> int:
         """Counts of fewer records than this are about persons, and are not shown."""
         return few(self.k)
+
+    @property
+    def private_places(self) -> dict[str, str]:
+        """What no reader of the release may see: policy path -> folder."""
+        staging = self.output.staging if self.output is not None else None
+        named = {
+            "runs": self.runs,
+            "output.staging": staging,
+            "private.path": self.private.path if self.private is not None else None,
+            "audit.table.path": self.audit.table.path if self.audit.table is not None else None,
+        }
+        return {where: path for where, path in named.items() if path is not None}
 
     def meaning(self) -> str:
         """Hash of what decides the rows that are published, wherever they come from and go to.

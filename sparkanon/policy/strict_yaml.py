@@ -11,11 +11,12 @@ from typing import Any
 
 import yaml
 
-from sparkanon.errors import PolicyError
+from sparkanon.errors import PolicyError, short
 
-LONGEST = 1_000_000  # characters
+# Taxonomies are long, but a text at these limits is still read or refused within a second.
+LONGEST = 400_000  # characters
 DEEPEST = 128  # mappings and lists inside each other; taxonomies may have 100
-MOST = 100_000  # keys, values, mappings and lists, with those that an alias repeats
+MOST = 30_000  # keys, values, mappings and lists, with those that an alias repeats
 
 
 class TooLargeError(PolicyError):
@@ -65,7 +66,9 @@ class _StrictLoader(yaml.SafeLoader):
         alias = isinstance(event, yaml.AliasEvent)
         if alias and event.anchor in self.anchors:
             if event.anchor not in self._anchored:
-                raise TooLargeError(f"the YAML anchor '{event.anchor}' stands inside itself")
+                raise TooLargeError(
+                    f"the YAML anchor '{short(event.anchor)}' stands inside itself"
+                )
             nodes, levels = self._anchored[event.anchor]
         before, outer = self._nodes, self._deepest
         self._nodes += nodes
@@ -104,7 +107,7 @@ class _StrictLoader(yaml.SafeLoader):
                 )
             if key in seen:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"'{key}' stands twice", key_node.start_mark
+                    None, None, f"'{short(str(key))}' stands twice", key_node.start_mark
                 )
             seen.add(key)
         return super().construct_mapping(node, deep)

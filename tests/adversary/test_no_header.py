@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
 from pyspark.sql import types as T
@@ -162,27 +163,125 @@ def test_names_that_are_cells(names: tuple[str, ...]) -> None:
     assert looks_like_data(schema(*((name, T.StringType()) for name in names)))
 
 
+WORDS_ONLY = [  # first lines that hold no number, no day and no word that others repeat
+    "Zeta Quaggason,Unter den Linden,m",
+    "Zeta Quaggason,Kreuzberg,baker",
+    "Quaggason,Kreuzberg,baker",
+    "Quaggason,baker,hiv",
+    "Quaggason,village",
+    "Zeta Quaggason,12 Main Street,New York City",
+    "Zeta Quaggason,3 Mar 1980,A12345",
+    "Zeta Quaggason,12. Februar 1980,m",
+    "Zeta Quaggason,AB-1234-X",
+    "Zeta Quaggason,born 1980-01-02,Graz",
+    "Quaggason",
+]
+
+
+@pytest.mark.parametrize("line", WORDS_ONLY)
+def test_words_do_not_pass_for_names(line: str) -> None:
+    names = line.split(",")
+    assert looks_like_data(schema(*((name, T.StringType()) for name in names)))
+
+
+@pytest.mark.parametrize("line", [WORDS_ONLY[0], WORDS_ONLY[1], WORDS_ONLY[6]])
+def test_profile_shows_no_person_whose_cells_are_words(
+    tmp_path: Path, command: Any, check_nobody_is_shown: Any, line: str
+) -> None:
+    others = [",".join(f"N{i} M{j}" for j in range(line.count(",") + 1)) for i in range(20)]
+    (tmp_path / "words.csv").write_text("\n".join([line, *others]) + "\n")
+    done = command(tmp_path, "profile", str(tmp_path / "words.csv"), "--json")
+    assert done.returncode == 2
+    assert "--no-header" in json.loads(done.stdout)["errors"][0]["message"]
+    check_nobody_is_shown(done)
+
+
+def test_profile_shows_no_line_that_was_not_cut(
+    tmp_path: Path, command: Any, check_nobody_is_shown: Any
+) -> None:
+    rows = [f"N{i} M;Town{i};{20 + i};1980-01-0{1 + i % 9}" for i in range(20)]
+    semi = tmp_path / "semi.csv"
+    for first in ("Zeta Quaggason;Graz;52;1980-01-01", "name;town;age;born"):
+        semi.write_text("\n".join([first, *rows]) + "\n")
+        done = command(tmp_path, "profile", str(semi))
+        assert done.returncode == 2
+        assert "is this another separator? Say it with --sep" in done.stderr
+        check_nobody_is_shown(done)
+    done = command(tmp_path, "profile", str(semi), "--sep", ";", "--json")
+    found = json.loads(done.stdout)
+    assert [column["name"] for column in found["columns"]] == ["name", "town", "age", "born"]
+    assert yaml.safe_load(found["policy"])["input"]["options"] == {"sep": ";"}
+
+
+def test_one_cell_that_is_called_as_a_column_does_not_show_the_others(
+    tmp_path: Path, command: Any, check_nobody_is_shown: Any
+) -> None:
+    rows = ["Zeta Quaggason,m,41,Graz"] + [f"N{i} M,f,{i},Town{i}" for i in range(20)]
+    (tmp_path / "people.csv").write_text("\n".join(rows) + "\n")
+    for columns in (["name", "m", "f", "age"], ["m", "f"], ["m"]):
+        roles = dict.fromkeys(columns, "quasi_identifier")
+        done = command(tmp_path, "anonymize", written(tmp_path, columns=roles))
+        assert done.returncode == 2
+        assert "of the policy is among the 4 columns of the table, whose names" in done.stderr
+        assert [f"columns.{name}" in done.stderr for name in ("f", "age")] == [
+            name in columns for name in ("f", "age")
+        ], "names of the policy may be shown"
+        check_nobody_is_shown(done)
+
+
 @pytest.mark.parametrize(
     "names",
     [
         NAMES,
-        ("x1", "x2", "_c2", "y"),
-        ("id", "name", "town", "2019"),
-        ("Straße", "größe (cm)", "a.b", "q1", "icd10", "t_2020"),
-        ("No of children", "yes/no", "1st visit", "x"),
+        ("First name", "Last name", "Date of birth", "City"),
+        ("marital-status", "native-country", "has_nurs", "homePhone", "class"),
     ],
 )
-def test_names_that_are_names(names: tuple[str, ...]) -> None:
+def test_names_over_words_that_are_names(names: tuple[str, ...]) -> None:
     assert not looks_like_data(schema(*((name, T.StringType()) for name in names)))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("x1", "x2", "_c2", "y"),
+        ("Straße", "größe (cm)", "a.b", "q1", "icd10", "t_2020"),
+        ("No of children", "yes/no", "1st visit", "x"),
+        ("hours per week", "Favourite colour", "Zeta Quaggason"),
+    ],
+)
+def test_names_that_no_number_is_called(names: tuple[str, ...]) -> None:
+    """Where all other lines have a number the first one has a word: it is a header."""
+    first, *others = names
+    texts = [(name, T.StringType()) for name in others]
+    assert not looks_like_data(schema((first, T.DoubleType()), *texts))
+
+
+def test_headers_of_known_tables_are_headers(data_folder: Path) -> None:
+    tables = sorted(data_folder.glob("*.csv"))
+    assert tables
+    for path in tables:
+        for skipped in (0, 1):
+            read = pd.read_csv(path, nrows=300, skiprows=skipped)
+            fields = [
+                (str(name), T.StringType() if kind.kind == "O" else T.DoubleType())
+                for name, kind in read.dtypes.items()
+            ]
+            assert looks_like_data(schema(*fields)) == (skipped == 1), (path.name, skipped)
 
 
 def test_a_number_that_is_called_by_a_number_is_one() -> None:
     words = [(name, T.StringType()) for name in ("Ada", "F", "Graz")]
     assert looks_like_data(schema(*words, ("41", T.IntegerType())))
-    assert not looks_like_data(schema(*words, ("2019", T.IntegerType()), ("id", T.IntegerType())))
+    years = schema(*words, ("2019", T.IntegerType()), ("id", T.IntegerType()))
+    assert looks_like_data(years), "as well a person of whom one number is not known"
 
 
-def test_a_table_with_one_name_of_the_policy_has_a_header() -> None:
+def test_a_table_with_half_of_the_names_of_the_policy_has_a_header() -> None:
     policy = make_policy({"columns": ROLES, "k": 3, "method": {"space": "gower"}})
+    texts = [(name, T.StringType()) for name in NAMES[2:6]]
+    few = [("id", T.IntegerType()), ("nam", T.StringType())]
+    with pytest.raises(InputError, match=r"1 of the 9 columns of the policy is .* not shown"):
+        resolve(policy, schema(*few))
     with pytest.raises(InputError, match=r"did you mean nam\?"):
-        resolve(policy, schema(("id", T.IntegerType()), ("nam", T.StringType())))
+        resolve(policy, schema(*few, *texts))

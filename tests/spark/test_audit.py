@@ -588,19 +588,16 @@ def test_the_measures_table_grows_by_a_row_for_each_measure(
 
 
 @pytest.mark.slow
-def test_a_measures_table_that_cannot_be_written_does_not_hide_the_run(
+def test_a_measures_table_that_cannot_be_written_is_refused(
     own: dict[str, Any], spark: Any, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("")
-    own["audit"] = {"table": {"path": str(tmp_path / "file")}}
-    with pytest.raises(sparkanon.SparkanonError) as caught:
-        sparkanon.anonymize(None, own, spark=spark)
-    assert caught.value.exit_code == 1  # not 2: the release is there
-    assert "cannot be appended to" in str(caught.value)
-    assert len(list((tmp_path / "runs").glob("*/manifest.json"))) == 1
-    own["audit"] = {"table": {"path": str(tmp_path / "out" / "measures")}}
-    text = refusal(lambda: sparkanon.anonymize(None, own, spark=spark), PolicyError)
-    assert text.startswith("audit.table.path: is the output")
+    for place, message in (("file", "cannot write in"), ("out/measures", "is the output")):
+        own["audit"] = {"table": {"path": str(tmp_path / place)}}
+        kind = InputError if place == "file" else PolicyError
+        text = refusal(lambda: sparkanon.anonymize(None, own, spark=spark), kind)
+        assert text.startswith(f"audit.table.path: {message}")
+    assert not (tmp_path / "runs").exists()
 
 
 def test_nothing_that_is_told_holds_a_cell(

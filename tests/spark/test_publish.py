@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import json
 import os
 import stat
 from collections.abc import Iterator
@@ -15,9 +17,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 import sparkanon
 from sparkanon.engine import pipeline
+from sparkanon.engine.pairs import pairing
 from sparkanon.engine.publish import publish
-from sparkanon.engine.stores.folders import Staging
 from sparkanon.engine.stores.listing import FILES, foreign_files
+from sparkanon.engine.stores.staging import Staging
 
 
 @pytest.fixture(autouse=True)
@@ -141,10 +144,141 @@ def test_a_run_whose_staging_was_taken_publishes_nothing(
         return found
 
     monkeypatch.setattr(pipeline, "verify", meanwhile)
-    for sink in ({"format": "parquet"}, {"format": "csv"}, {"format": "delta"}):
+    for i, sink in enumerate(({"format": "parquet"}, {"format": "csv"}, {"format": "delta"}), 1):
         with pytest.raises(sparkanon.SparkanonError, match="another run took"):
             sparkanon.anonymize(table, policy(tmp_path, **sink))
-        assert list(tmp_path.iterdir()) == []
+        assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+        assert statuses(tmp_path) == ["failed"] * i
+
+
+# --- whatever can fail fails before the release is out
+
+
+def statuses(tmp_path: Path) -> list[str]:
+    """Of all runs, by manifest and report alike."""
+    found = []
+    for path in sorted((tmp_path / "runs").glob("*/manifest.json")):
+        found.append(json.loads(path.read_text())["status"])
+        assert json.loads(path.with_name("report.json").read_text())["status"] == found[-1]
+    return found
+
+
+def test_the_manifest_is_there_before_the_release(
+    table: DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+    publish_it = Staging.publish
+
+    def looked(staging: Staging, folder: Path) -> None:
+        seen.append((statuses(tmp_path), (tmp_path / "out").exists()))
+        publish_it(staging, folder)
+
+    monkeypatch.setattr(Staging, "publish", looked)
+    release = sparkanon.anonymize(table, policy(tmp_path))
+    assert seen == [(["publishing"], False)]
+    assert statuses(tmp_path) == ["published"]
+    assert release.manifest_path is not None
+    assert "publish" in json.loads(release.manifest_path.read_text())["seconds"]
+
+
+def test_runs_may_be_a_link_to_what_is_not_there_yet(table: DataFrame, tmp_path: Path) -> None:
+    (tmp_path / "runs").symlink_to(tmp_path / "deep" / "runs")
+    assert sparkanon.anonymize(table, policy(tmp_path)).status == "published"
+    assert statuses(tmp_path) == ["published"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "where"),
+    [
+        ({"runs": "file/runs"}, "runs"),
+        ({"runs": "r" * 300}, "runs"),
+        ({"private": {"path": "file/pairs"}}, "private.path"),
+        ({"audit": {"table": {"path": "file"}}}, "audit.table.path"),
+        ({"audit": {"table": {"path": "file/deep", "format": "delta"}}}, "audit.table.path"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_refused_before_any_work(
+    table: DataFrame,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, Any],
+    where: str,
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(pipeline, "gather", lambda *_: pytest.fail("work was done"))
+    with pytest.raises(sparkanon.InputError, match=f"{where}: cannot write in"):
+        sparkanon.anonymize(table, policy(tmp_path) | changes)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_pairing_that_does_not_fit_on_its_disk_stops_the_publication(
+    table: DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = policy(tmp_path) | {"private": {"path": str(tmp_path / "pairs")}}
+    sparkanon.anonymize(table, chosen)
+    before = {path.name for path in (tmp_path / "out").iterdir()}
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(pairing.shutil, "copyfile", full)
+    with pytest.raises(sparkanon.SparkanonError, match=r"No space left .* nothing was published"):
+        sparkanon.anonymize(table, chosen)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "pairs", "runs"]
+
+
+def test_a_measures_table_that_takes_no_rows_stops_the_publication(
+    table: DataFrame, tmp_path: Path
+) -> None:
+    table.write.format("delta").save(str(tmp_path / "measures"))
+    rows = {"audit": {"table": {"path": str(tmp_path / "measures"), "format": "parquet"}}}
+    with pytest.raises(sparkanon.SparkanonError, match="cannot be appended to") as caught:
+        sparkanon.anonymize(table, policy(tmp_path) | rows)
+    assert caught.value.exit_code == 1
+    assert not (tmp_path / "out").exists()
+    assert list(tmp_path.glob(".sparkanon*")) == []
+
+
+@pytest.mark.parametrize("there", [False, True])
+@pytest.mark.parametrize("place", ["runs", "private", "audit"])
+def test_no_private_place_lies_in_the_folder_of_a_table(
+    spark: SparkSession, table: DataFrame, tmp_path: Path, place: str, there: bool
+) -> None:
+    folder = tmp_path / "lake"
+    spark.sql(f"CREATE DATABASE lake LOCATION '{folder}'")
+    try:
+        chosen = policy(tmp_path, format="table", name="lake.People")
+        if there:
+            sparkanon.anonymize(table, chosen)
+        inside = str(folder / "people" / "inside")
+        private = {
+            "runs": {"runs": inside},
+            "private": {"private": {"path": inside}},
+            "audit": {"audit": {"table": {"path": inside}}},
+        }
+        with pytest.raises(sparkanon.InputError, match=r"lies inside the folder of lake\.People"):
+            sparkanon.anonymize(table, chosen | private[place])
+        assert not Path(inside).exists()
+    finally:
+        spark.sql("DROP DATABASE lake CASCADE")
+
+
+def test_a_bad_input_does_not_keep_the_old_release_away(
+    spark: SparkSession, table: DataFrame, tmp_path: Path
+) -> None:
+    chosen = policy(tmp_path)
+    sparkanon.anonymize(table, chosen)
+    left = Staging(tmp_path / "out").path
+    (left / "new-1").mkdir(parents=True)  # killed between its two renames
+    (tmp_path / "out").rename(left / "old")
+    long_ago(left)
+    gone = {"input": {"format": "parquet", "path": str(tmp_path / "gone")}}
+    with pytest.raises(sparkanon.InputError, match="does not exist"):
+        sparkanon.anonymize(None, chosen | gone, spark=spark)
+    assert (tmp_path / "out" / FILES).is_file()
+    assert not left.exists()
 
 
 # --- tables of others

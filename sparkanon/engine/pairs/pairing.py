@@ -9,36 +9,45 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from sparkanon.engine.sql.rows import hash_of
-from sparkanon.engine.stores.folders import Staging, check_ours, local_path
+from sparkanon.engine.stores.folders import check_ours, local_path
 from sparkanon.engine.stores.listing import PAIRING, list_files
+from sparkanon.engine.stores.staging import Staging
 from sparkanon.errors import InputError, Problem, SparkanonError
 
 
-def check_keepable(place: str) -> None:
-    """Refuse a place that cannot be replaced, or holds something else, before any work is done."""
+def place_for(place: str, *, dry_run: bool) -> Staging:
+    """Where the pairing is put together, or why none can be kept there, before any work."""
     target = local_path(place, "private.path")
-    _check_pairing(target, target)
+    staging = Staging(target, check=_check_pairing, where="private", dry_run=dry_run)
+    staging.prepare()
+    return staging
 
 
 def _check_pairing(found: Path, target: Path) -> None:
     check_ours(found, target, PAIRING, "private.path", "pairing")
 
 
-def keep(pairs: Path, place: str) -> None:
-    """Put the pairs where the policy says, readable by their owner alone from the first byte."""
-    target = local_path(place, "private.path")
+def put_together(pairs: Path, staging: Staging) -> None:
+    """All that can fail, before the release is out: readable by the owner from the first byte."""
     try:
-        with Staging(target, check=_check_pairing) as staging:
-            staging.table.mkdir(mode=0o700)
-            for path in pairs.iterdir():  # copied: it may be on another disk
-                shutil.copyfile(path, staging.table / path.name)
-            (staging.table / PAIRING).touch()
-            list_files(staging.table)
-            for path in staging.table.iterdir():
-                path.chmod(0o600)
-            staging.publish(staging.table)
-    except (OSError, SparkanonError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error.problems[0].message
+        staging.table.mkdir(mode=0o700)
+        for path in pairs.iterdir():  # copied: it may be on another disk
+            shutil.copyfile(path, staging.table / path.name)
+        (staging.table / PAIRING).touch()
+        list_files(staging.table)
+        for path in staging.table.iterdir():
+            path.chmod(0o600)
+    except OSError as error:
+        text = f"the pairing cannot be kept in {staging.output}: {error.strerror}"
+        raise SparkanonError(Problem("private.path", f"{text}; nothing was published")) from None
+
+
+def keep(staging: Staging) -> None:
+    """Put the pairing of the release that is out now where the policy says."""
+    try:
+        staging.publish(staging.table)
+    except SparkanonError as error:
+        reason = error.problems[0].message
         text = f"the release is published, but its pairing was not kept: {reason}"
         raise SparkanonError(Problem("private.path", text)) from None
 

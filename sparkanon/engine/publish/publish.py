@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from time import sleep
 
@@ -13,16 +14,20 @@ from pyspark.sql import functions as F
 
 from sparkanon.engine.runs.ids import new_run_id
 from sparkanon.engine.stores.folders import (
-    Staging,
     check_replaceable,
     check_same_disk,
+    check_writable,
+    check_writable_folder,
+    is_local,
     local_path,
     no_release,
     open_up,
 )
 from sparkanon.engine.stores.listing import MANIFEST, list_files
+from sparkanon.engine.stores.staging import Staging
 from sparkanon.engine.table.tables import path_literal, provider, writer
 from sparkanon.errors import InputError, Problem
+from sparkanon.policy.checks import is_inside
 from sparkanon.policy.model import Sink
 
 _NOTE = "sparkanon_run_id"  # in the commit of a Delta table
@@ -44,17 +49,18 @@ def staging_for(
         return Staging(scratch / "release")
     folder = local_path(sink.staging, "output.staging") if sink.staging is not None else None
     if sink.format in ("csv", "parquet"):
-        output = local_path(sink.place)
+        staging = Staging(local_path(sink.place), folder, dry_run=dry_run)
+        staging.prepare()
         if folder is not None:
-            check_same_disk(folder, output)
-        staging = Staging(output, folder, dry_run=dry_run)
-        staging.mend()
-        check_replaceable(output, output)
+            check_same_disk(folder, staging.output)
         return staging
     if sink.format == "table" and not dry_run:
         _give_back(spark, sink.place)
     _check_output(spark, sink)
-    if sink.format == "delta" and _is_local(sink.place):
+    if folder is not None:
+        check_writable(folder, "output.staging")
+    if sink.format == "delta" and is_local(sink.place):
+        check_writable_folder(sink.place, "output.path")
         return Staging(local_path(sink.place), folder, dry_run=dry_run)
     if folder is None and str(spark.conf.get("spark.master", "local")).startswith("local"):
         folder = scratch
@@ -74,7 +80,7 @@ def _check_output(spark: SparkSession, sink: Sink) -> None:
 
 
 def _check_delta(spark: SparkSession, sink: Sink) -> None:
-    if _is_local(sink.place):
+    if is_local(sink.place):
         folder = local_path(sink.place)
         if not (folder / "_delta_log").is_dir():
             check_replaceable(folder, folder)
@@ -132,15 +138,42 @@ def _check_table(spark: SparkSession, sink: Sink) -> None:
     raise no_release("output.name", sink.place)
 
 
+def check_apart(spark: SparkSession, sink: Sink, private: Mapping[str, str]) -> None:
+    """Refuse private places (policy path -> folder) in the folder of a table of the catalog.
+
+    Readers of the table can read its folder, and every run replaces it.
+    """
+    folder = _location(spark, sink.place) if sink.format == "table" else None
+    if folder is None or not is_local(folder):
+        return
+    problems = [
+        Problem(where, f"lies inside the folder of {sink.place}, which is replaced and public")
+        for where, path in private.items()
+        if is_local(path) and is_inside(path, folder)
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def _location(spark: SparkSession, name: str) -> str | None:
+    """The folder of a table, or where it will be once there is one; None if nobody says."""
+    if spark.catalog.tableExists(name):
+        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
+        return next((str(r["data_type"]) for r in rows if r["col_name"] == "Location"), None)
+    *path, table = re.findall(_PARTS, name)
+    database = ".".join(path) or f"`{spark.catalog.currentDatabase()}`"
+    try:
+        rows = spark.sql(f"DESCRIBE DATABASE {database}").collect()
+    except AnalysisException:  # no such database: said when the table is written
+        return None
+    folder = next((str(r["info_value"]) for r in rows if r["info_name"] == "Location"), None)
+    return f"{folder}/{table.strip('`').lower()}" if folder is not None else None
+
+
 def _was_published(spark: SparkSession, table: str) -> bool:
     """Whether a Delta table's history knows a run of ours."""
     history = spark.sql(f"DESCRIBE HISTORY {table}")
     return not history.filter(F.col("userMetadata").contains(_NOTE)).isEmpty()
-
-
-def _is_local(path: str) -> bool:
-    scheme, colon, _ = path.partition(":")
-    return not colon or scheme == "file" or "/" in scheme
 
 
 def publish(

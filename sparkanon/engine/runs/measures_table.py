@@ -28,6 +28,6 @@ def append(
     try:
         made.write.format(table.format).mode("append").save(table.path)
     except Exception as error:
-        # not a wrong input: all else is done by now, a release may be published
+        # not a wrong input: all else is done by now
         text = f"{table.path} cannot be appended to ({type(error).__name__})"
         raise SparkanonError(Problem("audit.table", text)) from None

@@ -1,23 +1,19 @@
-"""Folders that readers see whole or not at all."""
+"""Places on disk: whose they are, and whether they can be written."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from time import sleep
 
-from sparkanon.engine.stores.lease import LEASE, is_stale
 from sparkanon.engine.stores.listing import MANIFEST, foreign_files
-from sparkanon.engine.stores.owned import Private, remove, taken_away
-from sparkanon.engine.stores.swap import exchange, move
-from sparkanon.errors import InputError, Problem, SparkanonError
+from sparkanon.errors import InputError, Problem
 
-POLL = 0.2  # seconds between two looks at a run that holds the old release
-_TRIES = 5
 _NAMED = 3  # files that a message names
+_PROBE = 2**16  # bytes: more than a manifest and a report have
 
 
 def local_path(path: str, where: str = "output.path") -> Path:
@@ -41,6 +37,12 @@ def without_scheme(path: str, where: str) -> str:
     return path
 
 
+def is_local(path: str) -> bool:
+    """Whether a path is one of this machine's, or of what is mounted on it."""
+    scheme, colon, _ = path.partition(":")
+    return not colon or scheme == "file" or "/" in scheme
+
+
 def check_replaceable(found: Path, output: Path) -> None:
     """Only a release of ours, with nobody else's files, or nothing may stand where one goes."""
     check_ours(found, output, MANIFEST, "output.path", "release")
@@ -57,9 +59,10 @@ def check_ours(found: Path, place: Path, mark: str, where: str, what: str) -> No
     if foreign:
         named = ", ".join(Path(name).name for name in foreign[:_NAMED])
         more = ", ..." if len(foreign) > _NAMED else ""
-        files = "1 file" if len(foreign) == 1 else f"{len(foreign)} files"
-        text = f"{place} holds {files} that did not come with its {what} ({named}{more}) "
-        text += "and would be gone with it; move such files away and run again"
+        one = len(foreign) == 1
+        files, were = ("1 file", "was") if one else (f"{len(foreign)} files", "were")
+        text = f"{place} holds {files} that did not come with its {what}, or {were} changed since "
+        text += f"({named}{more}), and would be gone with it; move such files away and run again"
         raise InputError(Problem(where, text))
 
 
@@ -68,142 +71,7 @@ def no_release(where: str, place: str, what: str = "release") -> InputError:
     return InputError(Problem(where, text))
 
 
-Check = Callable[[Path, Path], None]
-
-
-class Staging:
-    """A private folder, by default beside the output, that is gone when the run is.
-
-    `check` says what may be replaced. A dry run leaves an old release where it is.
-    """
-
-    def __init__(
-        self,
-        output: Path,
-        folder: Path | None = None,
-        *,
-        check: Check = check_replaceable,
-        dry_run: bool = False,
-    ) -> None:
-        self.output, self.folder = output, folder or output.parent
-        self._check, self._dry_run = check, dry_run
-        # relative: another host may have mounted the disk elsewhere
-        self._private = Private(self.folder, os.path.relpath(output, self.folder))
-        self.path = self._private.path
-
-    @property
-    def table(self) -> Path:
-        return self.path / "table"
-
-    def __enter__(self) -> Staging:
-        self.mend()
-        with _writing(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._private.make()
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        held = self._private.held
-        self._give_back(self.path)
-        self._private.end()
-        self._remove(self.path)
-        with contextlib.suppress(OSError):  # the next run tries again
-            self._clear()  # leases that were fresh when this run started may be stale now
-        error = failure[1] if failure else None
-        if not held and isinstance(error, Exception) and not isinstance(error, SparkanonError):
-            raise taken_away(self.folder) from None
-
-    def mend(self) -> None:
-        """Give back an old release that a dead run had in its hands; remove what such runs left.
-
-        A run that holds the old release and lives puts its own there in the next moment: wait.
-        """
-        with _writing(self.folder):
-            for left in self._private.others():
-                while not self._dry_run and self._has_old(left) and not is_stale(left):
-                    sleep(POLL)
-            self._clear()
-
-    def _clear(self) -> None:
-        for left in self._private.others():
-            if is_stale(left):
-                self._give_back(left)
-                self._remove(left)
-
-    def _remove(self, left: Path) -> None:
-        """All of it, but for an old release that cannot go back: somebody's folder is there."""
-        if not self._has_old(left):
-            remove(left)
-            return
-        for folder in left.iterdir():
-            if folder.name not in ("old", LEASE):
-                remove(folder)
-
-    def _has_old(self, left: Path) -> bool:
-        """Whether a run stopped between its two renames: what it took is all there is."""
-        return (left / "old").exists() and not self._is_published()
-
-    def _is_published(self) -> bool:
-        if _is_free(self.output):
-            return False
-        try:
-            self._check(self.output, self.output)
-        except InputError:
-            return False
-        return True
-
-    def _give_back(self, left: Path) -> None:
-        if not self._dry_run and self._has_old(left):
-            with contextlib.suppress(OSError):
-                self.output.rmdir()  # an empty folder that somebody made in the meantime
-            with contextlib.suppress(FileExistsError, FileNotFoundError):  # another run was faster
-                move(left / "old", self.output)
-
-    def check_held(self) -> None:
-        """Fail closed if another run took this folder."""
-        self._private.check()
-
-    def publish(self, table: Path) -> None:
-        """Put `table` where the output is; readers see the old folder or the new one.
-
-        What stands there is looked at again, and put back if it is not ours to replace.
-        """
-        with _writing(self.output.parent):
-            self.output.parent.mkdir(parents=True, exist_ok=True)
-            for _ in range(_TRIES):  # something may appear or go between two steps
-                self.check_held()
-                with contextlib.suppress(FileExistsError):
-                    move(table, self.output)
-                    break
-                self._check(self.output, self.output)
-                with contextlib.suppress(FileNotFoundError):
-                    self._swap(table)
-                    break
-            else:
-                text = f"{self.output} comes and goes; does another run publish there?"
-                raise InputError(Problem("output.path", text))
-            _sync(self.output.parent)
-
-    def _swap(self, table: Path) -> None:
-        if exchange(table, self.output):
-            try:
-                self._check(table, self.output)
-            except BaseException:
-                exchange(table, self.output)
-                raise
-            return
-        old = self.path / "old"
-        os.rename(self.output, old)  # a crash between the two is mended by the next run
-        try:
-            self._check(old, self.output)
-            move(table, self.output)
-        except BaseException:
-            self._give_back(self.path)
-            raise
-        remove(old)  # nobody is to take it for the release of a run that has failed
-
-
-def _is_free(place: Path) -> bool:
+def is_free(place: Path) -> bool:
     """Whether nothing, or an empty folder, is at this place."""
     if place.is_symlink() or not place.is_dir():
         return not os.path.lexists(place)
@@ -227,10 +95,32 @@ def open_up(folder: Path, beside: Path) -> None:
 
 def check_writable_folder(path: str, where: str) -> None:
     """Whether a folder can be written, or made, before any work is done for it."""
-    folder = local_path(path, where)
-    there = next(p for p in (folder, *folder.parents) if p.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        raise InputError(Problem(where, f"cannot write in {folder}; choose another folder"))
+    check_writable(local_path(path, where), where)
+
+
+def check_writable(folder: Path, where: str, name: str = "x" * 40) -> None:
+    """The same of a folder without links, and for a file of this name. Leaves nothing behind.
+
+    Permissions alone do not tell: a disk may be full, or mounted to be read only.
+    """
+    try:
+        there = next(p for p in (folder, *folder.parents) if _is_there(p))
+        _is_there(folder / name)  # or it is too long
+        with tempfile.TemporaryFile(prefix=".sparkanon-", dir=there) as file:
+            file.write(bytes(_PROBE))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        text = f"cannot write in {folder}: {error.strerror}; choose another folder"
+        raise InputError(Problem(where, text)) from None
+
+
+def _is_there(place: Path) -> bool:
+    try:
+        place.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def check_same_disk(folder: Path, output: Path) -> None:
@@ -245,15 +135,16 @@ def check_same_disk(folder: Path, output: Path) -> None:
 
 
 @contextlib.contextmanager
-def _writing(folder: Path) -> Iterator[None]:
+def writing(folder: Path, where: str) -> Iterator[None]:
+    """Errors of the file system, in words."""
     try:
         yield
     except OSError as error:
         text = f"cannot write in {folder}: {error.strerror}"
-        raise InputError(Problem("output", text)) from None
+        raise InputError(Problem(where, text)) from None
 
 
-def _sync(folder: Path) -> None:
+def sync(folder: Path) -> None:
     with contextlib.suppress(OSError):
         number = os.open(folder, os.O_RDONLY)
         try:

@@ -36,7 +36,11 @@ class Private:
 
     def make(self) -> None:
         self.path.mkdir(mode=0o700)
-        self._lease.take()
+        try:
+            self._lease.take()
+        except OSError:  # the disk is full
+            remove(self.path)
+            raise
 
     @property
     def held(self) -> bool:
@@ -79,15 +83,21 @@ def taken_away(folder: Path) -> SparkanonError:
     )
 
 
+def take(folder: Path) -> Path:
+    """Give a folder another name, out of the reach of whoever still works in it."""
+    return folder.rename(
+        folder.with_name(f"{folder.name.partition('~')[0]}~{secrets.token_hex(4)}")
+    )
+
+
 def remove(folder: Path) -> None:
     """Remove a folder that lost tasks may still write into.
 
-    Under another name it is out of their reach, and only what they create in that very moment
-    can still appear. If it does not go, the next run tries again.
+    Under another name only what they create in that very moment can still appear. If it does not
+    go, the next run tries again.
     """
-    aside = folder.with_name(f"{folder.name.partition('~')[0]}~{secrets.token_hex(4)}")
     try:
-        folder.rename(aside)
+        aside = take(folder)
     except FileNotFoundError:
         return
     except OSError:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import difflib
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -19,7 +20,8 @@ from pyspark.sql.pandas.types import to_arrow_type
 
 from sparkanon.engine.sql.hidden import HiddenViews
 from sparkanon.engine.sql.names import RESERVED, col, quoted, text
-from sparkanon.errors import InputError, Problem
+from sparkanon.engine.table.headers import looks_like_data
+from sparkanon.errors import MOST_SHOWN, InputError, Problem
 from sparkanon.numeric.records import Bools, Column, Floats, Grid, Scale
 from sparkanon.policy import ColumnType, Policy, Role
 from sparkanon.policy.checks import scale_problems
@@ -31,6 +33,7 @@ _NO_ARROW = (T.YearMonthIntervalType, T.CalendarIntervalType, T.TimeType)
 _ONE_TEXT = (*_WHOLE, T.BooleanType, T.DateType, T.StringType)  # Spark's, and Arrow's too
 _EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 _LENGTHS = ("__CHAR_VARCHAR_TYPE_STRING",)  # metadata that may stay
+_NO_CHANCE = 3  # so many columns of a policy are no coincidence
 _MICROS = (-62_135_596_800 * 10**6, 253_402_300_800 * 10**6 - 1)  # years 1 to 9999
 _ENDS: dict[str, tuple[float, float]] = {
     "boolean": (0, 1),
@@ -296,7 +299,7 @@ class Columns:
 def resolve(policy: Policy, schema: T.StructType) -> Columns:
     """Fit the policy to a table's schema, or say everything that does not fit."""
     schema = plain_schema(schema)
-    problems = list(_name_problems(policy, schema))
+    problems = _name_problems(policy, schema)
     fields = {field.name: field for field in schema.fields}
     quasi: dict[str, Quasi] = {}
     for name in policy.quasi_identifiers:
@@ -375,20 +378,43 @@ def _is_released(policy: Policy, name: str) -> bool:
     return listed.role is not Role.IDENTIFIER
 
 
-def _name_problems(policy: Policy, schema: T.StructType) -> Iterable[Problem]:
+def _name_problems(policy: Policy, schema: T.StructType) -> list[Problem]:
+    """What is wrong with the names; those of the table only if they are surely names."""
+    names = set(schema.names)
+    found = sum(name in names for name in policy.columns)
+    if _are_names(found, policy, schema):
+        return [*_missing(policy, schema.names, names), *_unfit(policy, schema)]
+    own = {f"columns.{name}" for name in policy.columns} | {"output.partition_by"}
+    problems = [*_missing(policy, (), names), *_unfit(policy, schema)] if found else []
+    shown = [problem for problem in problems if problem.path in own]
+    if found and len(shown) == len(problems):
+        return shown
+    many = f"{found} of the {len(policy.columns)} columns" if found else "none of the"
+    many += "" if found else f" {len(policy.columns)} columns"
+    counts = (
+        f"{many} of the policy is among the {len(names)} columns of the table, whose names are "
+        "not shown because they may be cells; has the file a header line?"
+    )
+    return [Problem("columns", counts), *shown]
+
+
+def _are_names(found: int, policy: Policy, schema: T.StructType) -> bool:
+    """Whether the table's names are no person's cells, one of which is called as a column is."""
+    if 2 * found < len(policy.columns):
+        return False
+    return found >= _NO_CHANCE or not looks_like_data(schema)
+
+
+def _missing(policy: Policy, hints: Sequence[str], names: set[str]) -> Iterator[Problem]:
+    missing = [name for name in policy.columns if name not in names]
+    for i, name in enumerate(missing):
+        near = difflib.get_close_matches(name, hints, n=3, cutoff=0.5) if i < MOST_SHOWN else []
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        yield Problem(f"columns.{name}", f"the table has no such column{hint}")
+
+
+def _unfit(policy: Policy, schema: T.StructType) -> Iterator[Problem]:
     names = schema.names
-    if not set(names) & set(policy.columns):  # names of the table may be cells of a person
-        yield Problem(
-            "columns",
-            f"none of the {len(policy.columns)} columns of the policy is among the {len(names)} "
-            "columns of the table; has the file a header line?",
-        )
-        return
-    for name in policy.columns:
-        if name not in names:
-            near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
-            yield Problem(f"columns.{name}", f"the table has no such column{hint}")
     if policy.unlisted == "error":
         for name in names:
             if name not in policy.columns:
@@ -397,9 +423,9 @@ def _name_problems(policy: Policy, schema: T.StructType) -> Iterable[Problem]:
                     "is in the table but not in the policy; give it a role, or say "
                     "unlisted: drop or keep",
                 )
-    lowered = [name.lower() for name in names]
+    times = Counter(name.lower() for name in names)
     for name in dict.fromkeys(names):
-        if lowered.count(name.lower()) > 1:
+        if times[name.lower()] > 1:
             yield Problem(f"columns.{name}", "the table has this name twice (case aside)")
     for field in schema.fields:
         if field.name.startswith(RESERVED):

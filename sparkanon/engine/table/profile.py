@@ -17,6 +17,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from sparkanon.engine.table.words import (
+    ALWAYS_IDENTIFIER,
+    DEMOGRAPHIC,
+    DESIGN,
+    OFTEN_IDENTIFIER,
+    SENSITIVE,
+    TARGET,
+    words_of,
+)
 from sparkanon.errors import InputError, PolicyError, Problem
 
 MANY_QUASI_IDENTIFIERS = 10
@@ -213,44 +222,6 @@ def _int(value: object) -> int:
 # -- roles ---------------------------------------------------------------------------------------
 
 
-def _vocabulary(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-# Words of a column name, in lower case; see _words.
-_ALWAYS_IDENTIFIER = _vocabulary(
-    """address cellphone cookie dni email fax firstname forename fullname givenname guid iban imei
-    ip ipaddress lastname licence license login mac mail maiden mobile mrn msisdn nationalid
-    nickname nif nin passport phone plate ssn street surname telephone token url user username
-    uuid vin"""
-)
-_OFTEN_IDENTIFIER = _vocabulary(
-    """account card code id identifier ids idx index key name names no nr num number record row
-    rownum seq serial"""
-)
-_SENSITIVE = _vocabulary(
-    """allergy condition conviction crime diagnoses diagnosis disability disease disorder drug dx
-    faith hiv icd icd10 icd9 illness medication medicine offence offense orientation political
-    pregnancy pregnant prescription religion salary sentence symptom symptoms therapy treatment
-    union wage wages wealth"""
-)
-_DEMOGRAPHIC = _vocabulary(
-    """age birth birthdate birthday birthplace born canton census children citizenship city country
-    county department district dob education ethnicity gender height household income job language
-    marital municipality nationality occupation place postal postcode profession province race
-    region rent school schooling sex state town village weight year zip zipcode zone"""
-)
-_DESIGN = _vocabulary("calibration design expansion final sample sampling survey")
-_TARGET = _vocabulary("class label outcome target")  # the whole name
-
-
-def _words(name: str) -> frozenset[str]:
-    """`HomePhone_no` gives home, phone, no; and the name as a whole, without separators."""
-    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    parts = re.findall(r"[^\W_]+", apart)
-    return frozenset(part.lower() for part in [*parts, "".join(parts)])
-
-
 def _with_roles(rows: int, found: Sequence[_Facts]) -> tuple[ColumnProfile, ...]:
     taken: set[str] = set()
     columns = []
@@ -283,10 +254,10 @@ def _share(part: int | None, whole: int) -> float | None:
 
 def _role(rows: int, facts: _Facts, taken: set[str]) -> tuple[str, str]:
     """The role and why. The first rule that fits decides; when in doubt, more protection."""
-    words = _words(facts.name)
+    words = words_of(facts.name)
     share = facts.distinct / facts.count if facts.distinct and facts.count else 0.0
     unseen = " (the table is empty: by name and type alone)" if rows == 0 else ""
-    if words & _ALWAYS_IDENTIFIER and facts.kind != "boolean":
+    if words & ALWAYS_IDENTIFIER and facts.kind != "boolean":
         return "identifier", "the name says that it points to a person" + unseen
     if rows and not facts.count:
         return "keep", "null in every row: says nothing, can as well be dropped"
@@ -294,18 +265,18 @@ def _role(rows: int, facts: _Facts, taken: set[str]) -> tuple[str, str]:
         return "keep", "the same value in every row: says nothing, can as well be dropped"
     if facts.kind is None:
         return "keep", "CHECK: this type cannot be protected and is published as it is; drop it?"
-    if words & _OFTEN_IDENTIFIER and not words & (_DEMOGRAPHIC | _SENSITIVE):
+    if words & OFTEN_IDENTIFIER and not words & (DEMOGRAPHIC | SENSITIVE):
         named = facts.kind == "nominal" and words & {"name", "names"}
         numbered = (facts.kind == "nominal" and share >= 0.1) or (facts.whole and share >= 0.5)
         if named or numbered or rows == 0:
             return "identifier", "the name says that it points to a person" + unseen
     if facts.kind == "numeric" and _is_design_weight(words) and "weight" not in taken:
         return "weight", "the name says that it is a survey weight" + unseen
-    if words & _SENSITIVE:
+    if words & SENSITIVE:
         return "sensitive", "the name says that people would not want it known" + unseen
-    if facts.name.lower() in _TARGET and "target" not in taken and (facts.distinct or 0) <= 20:
+    if facts.name.lower() in TARGET and "target" not in taken and (facts.distinct or 0) <= 20:
         return "target", "the name says that it is a class label" + unseen
-    if not words & _DEMOGRAPHIC and share >= 0.95 and rows >= 20:
+    if not words & DEMOGRAPHIC and share >= 0.95 and rows >= 20:
         if facts.kind == "nominal":
             return "identifier", "differs in nearly every row"
         if facts.whole and rows >= 1000:
@@ -314,14 +285,14 @@ def _role(rows: int, facts: _Facts, taken: set[str]) -> tuple[str, str]:
 
 
 def _is_design_weight(words: frozenset[str]) -> bool:
-    return bool(words & {"fnlwgt"} or (words & {"weight", "weights"} and words & _DESIGN))
+    return bool(words & {"fnlwgt"} or (words & {"weight", "weights"} and words & DESIGN))
 
 
 def _quasi_reason(facts: _Facts, words: frozenset[str]) -> str:
     if facts.kind == "nominal":
         if facts.distinct and facts.distinct > 1000:
             return "text with many values: group them first, or make it an identifier"
-        if words & _DEMOGRAPHIC:
+        if words & DEMOGRAPHIC:
             return "known to others; if its values have an order, make it ordinal"
         return "few values, may be known to others; sensitive if nobody could know it"
     if facts.kind in ("date", "timestamp"):

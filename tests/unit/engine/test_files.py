@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import stat
@@ -14,16 +16,19 @@ import pytest
 from crashes import die_in, long_ago
 
 from sparkanon.atomic import write_atomically
-from sparkanon.engine.stores import folders as files
+from sparkanon.engine.stores import staging as module
 from sparkanon.engine.stores import swap
 from sparkanon.engine.stores.folders import (
-    Staging,
     check_replaceable,
+    check_writable_folder,
+    local_path,
     without_scheme,
 )
+from sparkanon.engine.stores.lease import Lease
 from sparkanon.engine.stores.listing import FILES, MANIFEST, foreign_files, list_files
+from sparkanon.engine.stores.staging import Staging
 from sparkanon.engine.sweep.kept import Kept
-from sparkanon.errors import InputError
+from sparkanon.errors import InputError, SparkanonError
 
 
 @pytest.fixture(params=["with renameat2", "with plain renames"])
@@ -109,14 +114,15 @@ def test_files_added_by_hand_stay(tmp_path: Path, either_way: None, name: str) -
         (out / name).write_text("by hand")
         with pytest.raises(InputError) as caught:
             staging.publish(staging.table)
-        text = str(caught.value)
-        assert "holds 1 file that did not come with its release" in text
-        assert Path(name).name in text
-        assert "city=" not in text, "the name of a partition is a cell"
-        assert content(out)[name] == "by hand"
-        assert content(out)["part-0.parquet"] == "old"
-        (out / name).unlink()
-        staging.publish(staging.table)
+    text = str(caught.value)
+    assert "holds 1 file that did not come with its release, or was changed since" in text
+    assert Path(name).name in text
+    assert "city=" not in text, "the name of a partition is a cell"
+    assert content(out)[name] == "by hand"
+    assert content(out)["part-0.parquet"] == "old"
+    (out / name).unlink()
+    with Staging(out) as staging:
+        staging.publish(a_release(staging.table, "new"))
     assert content(out)["part-0.parquet"] == "new"
 
 
@@ -133,12 +139,23 @@ def test_a_release_without_a_list_is_known_by_its_names(tmp_path: Path) -> None:
     assert foreign_files(tmp_path) == ["city=A/thesis.csv", "notes.txt", "sub/part-0.csv"]
 
 
-def test_the_list_of_files_holds_names_and_nothing_else(tmp_path: Path) -> None:
+def test_the_list_of_files_holds_names_and_sizes_and_nothing_else(tmp_path: Path) -> None:
     out = a_release(tmp_path / "out", "4711")
-    names = ["_SUCCESS", MANIFEST, FILES, "part-0.parquet"]
-    assert json.loads((out / FILES).read_text()) == {"files": names}
-    (out / FILES).write_text('{"files": [{}]}')
-    assert len(foreign_files(out)) == 4, "who changed the list must look at the files"
+    names = ["_SUCCESS", MANIFEST, "part-0.parquet"]
+    assert json.loads((out / FILES).read_text()) == {"files": dict.fromkeys(names, 4)}
+    for text in ('{"files": [{}]}', '{"files": ["part-0.parquet"]}', "[]", "7"):
+        (out / FILES).write_text(text)
+        assert len(foreign_files(out)) == 3, "who changed the list must look at the files"
+
+
+def test_a_file_edited_by_hand_is_not_replaced(tmp_path: Path, either_way: None) -> None:
+    out = a_release(tmp_path / "out", "old")
+    (out / "part-0.parquet").write_text("corrected by hand")
+    with pytest.raises(InputError, match=r"changed since \(part-0.parquet\)"):
+        Staging(out).prepare()
+    with Staging(out) as staging, pytest.raises(InputError, match="changed since"):
+        staging.publish(a_release(staging.table, "new"))
+    assert content(out)["part-0.parquet"] == "corrected by hand"
 
 
 def crash_between_two_renames(output: Path, where: Path) -> Path:
@@ -148,7 +165,7 @@ def crash_between_two_renames(output: Path, where: Path) -> Path:
         f"staging = Staging(Path({str(output)!r})).__enter__()\n"
         "staging.table.mkdir()\n"
         "rename = os.rename\n"
-        "os.rename = lambda one, to: die() if 'table' in str(one) "
+        "os.rename = lambda one, to: die() if 'new-' in str(one) "
         f"and not Path({str(output)!r}).exists() else rename(one, to)\n"
         "staging.publish(staging.table)",
         where,
@@ -189,12 +206,15 @@ def test_somebody_elses_folder_does_not_cost_the_old_release(
     long_ago(left)
     out.mkdir()
     (out / "thesis.txt").write_text("by hand")
-    Staging(out).mend()
-    assert content(left / "old")["part-0.parquet"] == "the old release"
-    assert not (left / "pairs").exists(), "raw rows are gone all the same"
-    assert content(out) == {"thesis.txt": "by hand"}
+    for _ in range(2):
+        with pytest.warns(UserWarning, match="goes back there when the place is free"):
+            Staging(out).mend()
+        (left,) = tmp_path.glob(".sparkanon-*")
+        assert content(left / "old")["part-0.parquet"] == "the old release"
+        assert not (left / "pairs").exists(), "raw rows are gone all the same"
+        assert content(out) == {"thesis.txt": "by hand"}
+        long_ago(left)
     out.rename(tmp_path / "moved away")
-    long_ago(left)
     Staging(out).mend()
     assert content(out)["part-0.parquet"] == "the old release"
     assert not left.exists()
@@ -204,16 +224,17 @@ def test_a_run_that_fails_between_its_renames_keeps_what_it_took(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = a_release(tmp_path / "out", "the old release")
-    monkeypatch.setattr(files, "exchange", lambda *_: False)
+    monkeypatch.setattr(module, "exchange", lambda *_: False)
 
     def appears(found: Path, output: Path) -> None:
         if found != output:  # the second look, between the two renames
-            output.mkdir()
+            output.mkdir(exist_ok=True)
             (output / "thesis.txt").write_text("by hand")
         check_replaceable(found, output)
 
     with (
-        pytest.raises(InputError, match="File exists"),
+        pytest.warns(UserWarning, match="goes back there when the place is free"),
+        pytest.raises(InputError, match="no release"),
         Staging(out, check=appears) as staging,
     ):
         staging.publish(a_release(staging.table, "new"))
@@ -254,7 +275,7 @@ def test_a_dry_run_gives_nothing_back_and_loses_nothing(tmp_path: Path) -> None:
         long_ago(left)
     with Staging(tmp_path / "out", dry_run=True):
         pass
-    assert list(tmp_path.iterdir()) == [left]
+    (left,) = tmp_path.iterdir()
     assert content(left / "old")["part-0.parquet"] == "the old release"
 
 
@@ -278,16 +299,153 @@ def test_a_run_waits_for_one_between_its_renames(
         seen.append(out.exists())
         if len(seen) == 3:
             if lives:
-                os.rename(a_release(left / "new", "the new release"), out)
+                (new,) = left.glob("new-*")
+                new.rmdir()
+                os.rename(a_release(new, "the new release"), out)
             else:
                 long_ago(left)
 
-    monkeypatch.setattr(files, "sleep", sleep)
+    monkeypatch.setattr(module, "sleep", sleep)
     with Staging(out):
         expected = "the new release" if lives else "the old release"
         assert content(out)["part-0.parquet"] == expected
         assert left.exists() == lives
     assert seen == [False] * 3
+
+
+def test_a_run_that_wakes_up_while_it_is_cleared_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had been judged dead, and takes the old release in its hands a moment later."""
+    monkeypatch.setattr(swap, "_renameat2", lambda *_: False)
+    out = a_release(tmp_path / "out", "the old release")
+    sleeper = Staging(out).__enter__()
+    a_release(sleeper.table, "new")
+    long_ago(sleeper.path)
+    remove = module.remove
+
+    def wakes_up(folder: Path) -> None:
+        monkeypatch.setattr(module, "remove", remove)
+        with pytest.raises(SparkanonError, match="another run took"):
+            sleeper.publish(sleeper.table)
+        with contextlib.suppress(OSError):  # as if it had been one step further
+            os.rename(out, sleeper.path / "old")
+        remove(folder)
+
+    monkeypatch.setattr(module, "remove", wakes_up)
+    Staging(out).mend()
+    sleeper.__exit__()
+    assert content(out)["part-0.parquet"] == "the old release"
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def crash_after_an_exchange(out: Path, where: Path) -> Path:
+    """With somebody's folder that had got there in the moment before."""
+    a_release(out, "the old release")
+    die_in(
+        "exchange = module.exchange\n"
+        "def swapped(one, other):\n"
+        "    other.rename(other.with_name('moved away'))\n"
+        "    other.mkdir()\n"
+        "    (other / 'thesis.txt').write_text('the only copy')\n"
+        "    exchange(one, other)\n"
+        "    die()\n"
+        "module.exchange = swapped\n"
+        f"staging = Staging(Path({str(out)!r})).__enter__()\n"
+        "staging.table.mkdir()\n"
+        "(staging.table / '_sparkanon.json').write_text('{}')\n"
+        "staging.publish(staging.table)",
+        where,
+    )
+    (left,) = out.parent.glob(".sparkanon-*")
+    assert (out / MANIFEST).is_file()
+    return left
+
+
+def test_a_crash_before_the_second_look_gives_somebodys_folder_back(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    left = crash_after_an_exchange(out, tmp_path)
+    long_ago(left)
+    Staging(out).mend()
+    assert content(out) == {"thesis.txt": "the only copy"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["moved away", "out"]
+    with pytest.raises(InputError, match="no release"):
+        Staging(out).prepare()
+
+
+def test_a_later_release_is_not_given_for_somebodys_folder(tmp_path: Path) -> None:
+    """Of a run that was past its first look when the other one was killed."""
+    out = tmp_path / "out"
+    left = crash_after_an_exchange(out, tmp_path)
+    out.rename(tmp_path / "half published")
+    a_release(out, "later")
+    long_ago(left)
+    with pytest.warns(UserWarning, match="goes back there when the place is free"):
+        Staging(out).mend()
+    assert content(out)["part-0.parquet"] == "later"
+    (left,) = tmp_path.glob(".sparkanon-*")
+    (kept,) = left.glob("new-*")
+    assert content(kept) == {"thesis.txt": "the only copy"}
+
+
+def test_a_release_that_was_replaced_does_not_come_back(tmp_path: Path) -> None:
+    """The run was killed when all was done but for removing what it had replaced."""
+    out = a_release(tmp_path / "out", "an older release")
+    die_in(
+        "swap._renameat2 = lambda *_: False\n"
+        "module.remove = die\n"
+        f"staging = Staging(Path({str(out)!r})).__enter__()\n"
+        "staging.table.mkdir()\n"
+        "staging.publish(staging.table)",
+        tmp_path,
+    )
+    (left,) = tmp_path.glob(".sparkanon-*")
+    assert (left / "old").is_dir()
+    out.rename(tmp_path / "archive")
+    long_ago(left)
+    Staging(out).mend()
+    assert not out.exists()
+    assert not left.exists()
+
+
+def test_a_place_that_nothing_can_be_written_to_is_refused_before_any_work(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "file").touch()
+    for out in (
+        tmp_path / "file" / "out",
+        tmp_path / ("r" * 300),
+        Path(f"{tmp_path}/{'/'.join(['r' * 200] * 25)}/out"),
+    ):
+        with pytest.raises(InputError, match="cannot write in "):
+            Staging(out).prepare()
+    with pytest.raises(InputError, match="is a mount point"):
+        Staging(Path("/proc")).prepare()
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_full_disk_is_noticed_before_any_work_and_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(number: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        for where in (tmp_path / "runs", tmp_path):
+            with pytest.raises(InputError, match=r"runs: cannot write in .*: No space left"):
+                check_writable_folder(str(where), "runs")
+    check_writable_folder(str(tmp_path / "runs"), "runs")
+    monkeypatch.setattr(Lease, "take", full)
+    with pytest.raises(InputError, match="No space left"), Staging(tmp_path / "out"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_to_nowhere_is_written_where_it_leads(tmp_path: Path) -> None:
+    (tmp_path / "runs").symlink_to(tmp_path / "not" / "yet")
+    check_writable_folder(str(tmp_path / "runs"), "runs")
+    assert local_path(str(tmp_path / "runs")) == tmp_path / "not" / "yet"
 
 
 def test_two_runs_that_publish_at_once_leave_one_whole_release(
@@ -302,9 +460,6 @@ def test_two_runs_that_publish_at_once_leave_one_whole_release(
             try:
                 with Staging(out) as staging:
                     staging.publish(a_release(staging.table, text))
-                published.append(text)
-            except InputError:
-                pass  # the other was in the way
             except BaseException as error:
                 failures.append(error)
 

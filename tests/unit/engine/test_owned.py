@@ -16,7 +16,7 @@ import pytest
 from crashes import die_in, long_ago
 
 from sparkanon.engine.stores import lease, owned
-from sparkanon.engine.stores.folders import Staging
+from sparkanon.engine.stores.staging import Staging
 from sparkanon.errors import SparkanonError
 
 

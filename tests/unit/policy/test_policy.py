@@ -368,6 +368,77 @@ def test_policies_that_ship_are_valid(path: Path) -> None:
     load_policy(path)
 
 
+@pytest.mark.parametrize(
+    ("changes", "path", "message"),
+    [
+        ({"runs": "out"}, "runs", "lies inside the output"),
+        ({"runs": "file:out/../out/runs"}, "runs", "lies inside the output"),
+        ({"runs": "pairs", "private": {"path": "pairs"}}, "runs", "lies inside private.path"),
+        ({"runs": "pairs/runs", "private": {"path": "pairs"}}, "runs", "lies inside private.path"),
+        ({"runs": "m", "audit": {"table": {"path": "m"}}}, "runs", "lies inside audit.table.path"),
+        ({"staging": "out"}, "output.staging", "lies inside the output"),
+        ({"staging": "out/deep"}, "output.staging", "lies inside the output"),
+        (
+            {"staging": "pairs", "private": {"path": "pairs"}},
+            "output.staging",
+            "lies inside private.path",
+        ),
+    ],
+)
+def test_private_places_lie_in_nothing_that_is_replaced_or_read(
+    changes: dict[str, Any],
+    path: str,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    changes = dict(changes)
+    if str(changes.get("runs", "")).startswith("file:"):
+        changes["runs"] = f"file://{tmp_path}/out/../out/runs"  # two slashes, or one, or three
+    if "staging" in changes:
+        changes["output"] = GOOD["output"] | {"staging": changes.pop("staging")}
+    assert message in problems(**changes)[path]
+
+
+def test_private_places_may_share_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = make_policy(
+        GOOD
+        | {
+            "output": GOOD["output"] | {"staging": "secret"},
+            "private": {"path": "secret/pairs"},
+            "runs": "secret/runs",
+            "audit": {"table": {"path": "secret/measures"}},
+        }
+    )
+    assert made.private_places == {
+        "runs": "secret/runs",
+        "output.staging": "secret",
+        "private.path": "secret/pairs",
+        "audit.table.path": "secret/measures",
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"runs": "a\0b"}, "runs"),
+        ({"private": {"path": "a\0b"}}, "private.path"),
+        ({"output": {"format": "parquet", "path": "a\0b"}}, "output.path"),
+        ({"seed": {"file": "a\0b"}}, "seed.file"),
+    ],
+)
+def test_a_path_holds_no_nul(changes: dict[str, Any], path: str) -> None:
+    assert "NUL" in problems(**changes)[path]
+
+
+def test_a_path_is_none_that_no_system_takes() -> None:
+    assert "at most 4,096 characters" in problems(runs="x/" * 100_000)["runs"]
+
+
 def test_flags_of_spark_are_true_or_false() -> None:
     source = {"format": "csv", "path": "a.csv"}
     for fine in (True, "false", "TRUE"):
