@@ -12,28 +12,29 @@ from sparkanon.groupings.mdav_ga import MdavGa
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.group.ga import LOOSE, cost_of, form, make_case, mutate, repair, spin
 from sparkanon.numeric.group.mdav import mdav
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Labels
 
 
 def repaired(values: list[float], genes: list[int], k: int) -> list[int]:
-    case = make_case(np.array([values]), np.ones(1), False, k)
+    case = make_case(np.array([values]), Metric.euclidean(1), k)
     made = np.array(genes, np.int32)
-    repair(case, False, k, made, np.random.default_rng(0))
+    repair(case, k, made, np.random.default_rng(0))
     return [int(gene) for gene in made]
 
 
 def test_the_lists_of_neighbours_are_sorted() -> None:
-    case = make_case(np.array([[0.0, 1, 3, 7]]), np.ones(1), False, 2)
+    case = make_case(np.array([[0.0, 1, 3, 7]]), Metric.euclidean(1), 2)
     assert case.near.tolist() == [[1, 2, 3], [0, 2, 3], [1, 0, 3], [2, 1, 0]]
 
 
 def test_a_group_of_the_nearest_in_the_pool_by_hand() -> None:
     # Pool 0 4 5 6 9, seed 5, k = 3: {4, 5, 6}. 0 and 9 stay and stand first.
-    case = make_case(np.array([[0.0, 4, 5, 6, 9]]), np.ones(1), False, 2)
+    case = make_case(np.array([[0.0, 4, 5, 6, 9]]), Metric.euclidean(1), 2)
     case.pool[0], case.ids[:] = [0.0, 4, 5, 6, 9], range(5)
     genes = np.full(5, LOOSE, np.int32)
-    assert form(case, False, 3, 5, 2, genes, 7) == 2
+    assert form(case, 3, 5, 2, genes, 7) == 2
     assert genes.tolist() == [LOOSE, 7, 7, 7, LOOSE]
     assert sorted(zip(case.ids[:2], case.pool[0, :2], strict=True)) == [(0, 0.0), (4, 9.0)]
 
@@ -84,7 +85,7 @@ def test_cost_is_the_brute_force_cost() -> None:
 
 def test_a_mutation_exchanges_two_records() -> None:
     rng = np.random.default_rng(6)
-    case = make_case(rng.normal(size=(2, 30)), np.ones(2), False, 3)
+    case = make_case(rng.normal(size=(2, 30)), Metric.euclidean(2), 3)
     before = np.arange(30, dtype=np.int32) // 3
     moved = set()
     for _ in range(200):

@@ -73,7 +73,8 @@ def test_the_middle_of_a_capped_group_is_the_member_nearest_to_the_others() -> N
     # Cap 1: sums of distances are 0.4 + 1 = 1.4 from 0, 0.4 + 0.9 = 1.3 from 0.4, 1.9 from 1.3.
     rows = np.array([[0.0], [0.4], [1.3]])
     starts, records = members(np.zeros(3, np.int32))
-    assert middles(rows, np.ones(1), True, starts, records).tolist() == [[0.4]]
+    metric = Metric.manhattan(np.ones(1), np.zeros(1, np.bool_))
+    assert middles(rows, metric, starts, records).tolist() == [[0.4]]
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -9,6 +9,7 @@ from test_refine import SPACES, some_points
 
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.chance import draw, make_chance, make_waits
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.refine.anneal import best_partner, cool
 from sparkanon.numeric.refine.births import end_group, found_group
@@ -165,7 +166,7 @@ def test_annealing_finds_the_number_of_clumps() -> None:
     members = np.concatenate([members, np.zeros((6, 1), np.int32)], axis=1)
     names = np.arange(N // K + 1, dtype=np.int32)
     size = np.full(6, 4, np.int32)
-    load(patch, values[:, None].copy(), np.ones(1), False, members, size, names, 6)
+    load(patch, values[:, None].copy(), Metric.euclidean(1), members, size, names, 6)
     log = np.empty((2 * K, 2), np.int32)
     cool(patch, N, N // K + 1, K, 0.3, make_chance(0), make_waits(), log)
     found = {tuple(sorted(set(clump[order][patch.group[:N] == g]))) for g in range(9)}
@@ -195,7 +196,7 @@ def test_distances_that_overflow_change_nothing() -> None:
     members = np.zeros((6, 5), np.int32)
     members[:, :4] = np.arange(N).reshape(6, 4)
     names = np.arange(N // K + 1, dtype=np.int32)
-    load(patch, values, np.ones(2), False, members, size, names, 6)
+    load(patch, values, Metric.euclidean(2), members, size, names, 6)
     log = np.empty((2 * K, 2), np.int32)
     cool(patch, N, N // K + 1, K, 0.3, make_chance(0), make_waits(), log)
     assert (patch.group[:N] == np.repeat(np.arange(6), 4)).all()

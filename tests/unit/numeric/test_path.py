@@ -11,6 +11,7 @@ from test_mdav import gower
 
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.group.path import optimal_path
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.points import Points
 
 
@@ -50,7 +51,7 @@ def test_no_partition_of_the_path_costs_less(space: str, k: int) -> None:
 def test_clumps_along_a_line_are_found_by_hand() -> None:
     # 3 + 5 + 4 records in clumps that lie far apart; k = 3 would cut nine of twelve into threes.
     clumps = [0.0, 1.0, 2.0, 50.0, 50.5, 51.0, 51.5, 52.0, 90.0, 91.0, 92.0, 93.0]
-    found = optimal_path(np.array([clumps]), np.ones(1), False, np.arange(12, dtype=np.int32), 3)
+    found = optimal_path(np.array([clumps]), Metric.euclidean(1), np.arange(12, dtype=np.int32), 3)
     assert found.tolist() == [0] * 3 + [1] * 5 + [2] * 4
 
 
@@ -59,14 +60,14 @@ def test_data_far_from_zero_lose_no_digits(shift: float) -> None:
     rng = np.random.default_rng(0)
     values = rng.integers(0, 1000, size=(2, 60)).astype(float)  # exact wherever they stand
     order = np.argsort(values[0]).astype(np.int32)
-    here = optimal_path(values, np.ones(2), False, order, 4)
-    assert (here == optimal_path(values + shift, np.ones(2), False, order, 4)).all()
+    here = optimal_path(values, Metric.euclidean(2), order, 4)
+    assert (here == optimal_path(values + shift, Metric.euclidean(2), order, 4)).all()
 
 
 @pytest.mark.parametrize("scale", [1e60, 1e-60, 1e200])
 def test_sizes_hold_for_data_of_any_size(scale: float) -> None:
     values = scale * np.random.default_rng(0).normal(size=(2, 101))
     order = np.argsort(values[0]).astype(np.int32)
-    sizes = np.bincount(optimal_path(values, np.ones(2), False, order, 7))
+    sizes = np.bincount(optimal_path(values, Metric.euclidean(2), order, 7))
     assert 7 <= sizes.min() <= sizes.max() <= 13
     assert sizes.sum() == 101

@@ -14,6 +14,7 @@ from sparkanon.numeric.group.mst import mst, spanning_tree
 from sparkanon.numeric.group.mu_approx import forest, mu_approx
 from sparkanon.numeric.group.trees import cut_heaviest
 from sparkanon.numeric.members import break_up
+from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Floats, Labels
 
@@ -41,7 +42,7 @@ def brute_cut(parent: Labels, weight: Floats, k: int) -> list[frozenset[int]]:
 
 def test_tree_of_a_line_by_hand() -> None:
     # 0 2 3 7: from 0 to 2 (4 away, squared), 3 hangs on 2 (1), 7 on 3 (16).
-    parent, weight = spanning_tree(np.array([[0.0, 7, 3, 2]]), np.ones(1), False)
+    parent, weight = spanning_tree(np.array([[0.0, 7, 3, 2]]), Metric.euclidean(1))
     assert parent.tolist() == [-1, 2, 3, 0]
     assert weight.tolist() == [0.0, 16.0, 1.0, 4.0]
 
@@ -91,8 +92,8 @@ def test_a_forest_grows_until_all_trees_have_k_by_hand() -> None:
     # 0 1 3 | 10 11, k = 2, mean 5. Of 0 and 1 the outer hangs on the inner, of 10 and 11 too; then
     # 1 and 10 are roots of two, enough. 3 hangs on 1 (4 away).
     values = np.array([[0.0, 1, 3, 10, 11]])
-    index = buckets_of(values, np.ones(1), False)
-    parent, weight = forest(index, values, np.ones(1), False, 2, (values[0] - 5) ** 2)
+    index = buckets_of(values, Metric.euclidean(1))
+    parent, weight = forest(index, values, Metric.euclidean(1), 2, (values[0] - 5) ** 2)
     assert parent.tolist() == [1, -1, 1, -1, 3]
     assert weight.tolist() == [1.0, 0.0, 4.0, 0.0, 1.0]
 
