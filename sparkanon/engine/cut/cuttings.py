@@ -57,7 +57,7 @@ def cut(keyed: DataFrame, facts: Facts, policy: Policy) -> Cuttings:
         )
     method = policy.method
     needs = (*method.release.needs(), *(method.space.needs() if groups is not None else ()))
-    known = answered(needs, ANSWERS, Source(rows, facts, groups.k if groups is not None else 0))
+    known = answered(needs, ANSWERS, Source(rows, facts, None if groups is None else groups.k))
     release = method.release.fit(known)
     if groups is None:
         tree = hashed_tree(facts.rows, UNGROUPED_ROWS)

@@ -44,7 +44,7 @@ class Source:
 
     rows: DataFrame
     facts: Facts
-    k: int
+    k: int | None  # None where no groups are going to be made
 
 
 def _moments(
@@ -57,6 +57,8 @@ def _moments(
 def _group_size(
     source: Source, needs: Sequence[GroupSize], known: Known
 ) -> Mapping[GroupSize, int]:
+    if source.k is None:
+        raise ValueError("no groups are made, so they have no size")
     return dict.fromkeys(needs, source.k)
 
 
