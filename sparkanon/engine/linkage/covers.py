@@ -8,7 +8,7 @@ then covers categories that follow one another.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -46,7 +46,7 @@ class Way:
 
     as_null: frozenset[str] = frozenset()  # where a released null covers nulls only
     by_length: frozenset[str] = frozenset()  # where each star stands for one character
-    also: Below = field(default_factory=dict)  # values that words stand for besides
+    also: Below = field(default_factory=dict)  # values that words alone, in no set, stand for
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,9 @@ class Reading:
         if categories is None:
             anything = _ordered(c, pa.nulls(len(cells), pa.float64()), None)
             return replace(anything, starred=anything.null)
-        below = [told.get(c.name, {}) for told in (self.words, self.way.also)]
-        return _nominal(c, cells, _Words(categories, below, c.name in self.way.by_length))
+        below, also = self.words.get(c.name, {}), self.way.also.get(c.name, {})
+        words = _Words(categories, below, also, c.name in self.way.by_length)
+        return _nominal(c, cells, words)
 
 
 def _else(value: float | None, other: float) -> float:
@@ -234,12 +235,14 @@ class _Words:
     def __init__(
         self,
         categories: list[str],
-        below: Sequence[Mapping[str, frozenset[str]]],
-        by_length: bool = False,
+        below: Mapping[str, frozenset[str]],
+        also: Mapping[str, frozenset[str]],
+        by_length: bool,
     ) -> None:
         self._categories = categories
         self._place = {text: i for i, text in enumerate(categories)}
         self._below = below
+        self._also = also
         self._by_length = by_length
         # A category may hold commas itself: in a set it is so many parts one after the other.
         self._parted: dict[str, list[int]] = {}
@@ -251,7 +254,7 @@ class _Words:
         return _runs({self._place[text]} if text in self._place else set())
 
     def covered(self, text: str) -> list[tuple[int, int]]:
-        found = set(self._named(text))
+        found = {*self._named(text), *self._known(self._also.get(text, ()))}
         if text in self._place:
             found.add(self._place[text])
         if text.endswith("*"):
@@ -271,7 +274,9 @@ class _Words:
         return not self._by_length or len(self._categories[i]) == len(text)
 
     def _named(self, word: str) -> list[int]:
-        values = (value for below in self._below for value in below.get(word, ()))
+        return self._known(self._below.get(word, ()))
+
+    def _known(self, values: Iterable[str]) -> list[int]:
         return [self._place[value] for value in values if value in self._place]
 
     def _members(self, inside: str) -> set[int]:
