@@ -106,25 +106,26 @@ def _columns(table: Floats, names: list[str]) -> tuple[list[ColumnStatistics], R
         Column(name, Scale.NUMERIC, np.ascontiguousarray(values), none)
         for name, values in zip(names, table.T, strict=True)
     )
-    statistics = [
-        ColumnStatistics(
-            name=column.name,
-            scale=column.scale,
-            n=len(table),
-            nulls=0,
-            mean=float(column.values.mean()),
-            sd=_sd(column.values),
-            low=float(column.values.min()),
-            high=float(column.values.max()),
-        )
-        for column in records
-    ]
-    return statistics, records
+    return [_statistics(column) for column in records], records
 
 
-def _sd(values: Floats) -> float:
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in words
-        return float(values.std())
+def _statistics(column: Column) -> ColumnStatistics:
+    values = column.values
+    low, high = float(values.min()), float(values.max())
+    mean, sd = low, 0.0  # of a constant, whose sum may overflow
+    if low < high:
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in words
+            mean, sd = float(values.mean()), float(values.std())
+    return ColumnStatistics(
+        name=column.name,
+        scale=column.scale,
+        n=len(values),
+        nulls=0,
+        mean=mean,
+        sd=sd,
+        low=low,
+        high=high,
+    )
 
 
 def _fitted(
