@@ -36,6 +36,8 @@ def policy(folder: Path, columns: dict[str, Any], **more: Any) -> dict[str, Any]
         ([0.0, 1e-320] * 6, "so little"),
         ([0.0, 1e-320] * 5 + [1.0, 2.0], None),
         ([1e150] * 12, None),
+        ([1.7e308] * 12, None),  # a constant, of which no double holds the square
+        ([-1.6e307] * 12, None),  # nor the sum
         ([1e140, -1e140] * 6, None),
     ],
 )

@@ -233,7 +233,7 @@ def test_a_measures_table_that_takes_no_rows_stops_the_publication(
     table: DataFrame, tmp_path: Path
 ) -> None:
     table.write.format("delta").save(str(tmp_path / "measures"))
-    rows = {"audit": {"table": {"path": str(tmp_path / "measures"), "format": "parquet"}}}
+    rows = {"audit": {"table": {"path": str(tmp_path / "measures"), "format": "delta"}}}
     with pytest.raises(sparkanon.SparkanonError, match="cannot be appended to") as caught:
         sparkanon.anonymize(table, policy(tmp_path) | rows)
     assert caught.value.exit_code == 1

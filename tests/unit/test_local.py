@@ -41,6 +41,14 @@ def test_the_mean_of_every_group_by_hand() -> None:
     assert found == pytest.approx(np.array([near, near, far, far, far]))
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("constant", [1.7e308, -1.6e307, 0.1])
+def test_a_constant_is_no_spread_however_large_it_is(constant: float) -> None:
+    others = np.arange(12.0)
+    plain = sparkanon.group(np.column_stack([np.zeros(12), others]), 3)
+    assert (sparkanon.group(np.column_stack([[constant] * 12, others]), 3) == plain).all()
+
+
 def test_a_frame_has_names_that_weights_can_use() -> None:
     frame = pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]})
     by_a = {"name": "euclidean", "weights": {"b": 0.01}}

@@ -254,13 +254,11 @@ def _statistics(
     made = ColumnStatistics(quasi.name, quasi.scale, n=int(counts["rows"]), nulls=missing)
     if quasi.scale is Scale.NOMINAL:
         return made
-    return replace(
-        made,
-        mean=counts[f"mean_{i}"],
-        sd=counts[f"sd_{i}"],
-        low=float(counts[f"low_{i}"] - quasi.origin),
-        high=float(counts[f"high_{i}"] - quasi.origin),
-    )
+    low, high = (float(counts[f"{end}_{i}"] - quasi.origin) for end in ("low", "high"))
+    mean, sd = counts[f"mean_{i}"], counts[f"sd_{i}"]
+    if counts[f"low_{i}"] == counts[f"high_{i}"]:
+        mean, sd = low, 0.0  # the sums behind them overflow where the value itself is fine
+    return replace(made, mean=mean, sd=sd, low=low, high=high)
 
 
 def _with_pair_differences(

@@ -186,6 +186,7 @@ def publish(
     private: bool,
 ) -> None:
     """Publish `staged`, the public columns; `private`: the staged files hold others besides."""
+    staging.check_held()
     if sink.format in ("csv", "parquet"):
         folder = staging.table
         if private or sink.format == "csv" or sink.partition_by or sink.options:
@@ -196,7 +197,6 @@ def publish(
         open_up(folder, staging.path)
         staging.publish(folder)
         return
-    staging.check_held()
     _check_output(spark, sink)  # again: much may have happened since the start
     try:
         if sink.format == "delta":
