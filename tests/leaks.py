@@ -87,7 +87,7 @@ def forms(cell: Any) -> set[str]:
     elif isinstance(cell, dt.date):
         return (
             set()
-        )  # its ISO form is a word; the number of its days is too short to be looked for
+        )  # the number of its days is too short to be looked for; its ISO form is a word
     if isinstance(cell, Decimal):
         found |= {str(abs(cell)), str(abs(cell)).replace(".", "")}
         cell = float(cell)

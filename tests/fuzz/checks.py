@@ -12,7 +12,7 @@ from leaks import demand
 from policies import Plan, blocks_of, declared_of, diverse_enough
 from reading import Released, comparable
 from tables import Table
-from values import check_centres, check_spans
+from values import check_centres, check_limits, check_spans
 
 Rows = list[tuple[Any, ...]]
 
@@ -70,7 +70,7 @@ def _same_type(one: pa.DataType, other: pa.DataType) -> bool:
 
 
 def check_classes(plan: Plan, table: Table, released: Released) -> int:
-    """k where equal rows tell it, and the constraints; returns the smallest class."""
+    """k and the constraints where equal rows tell them; returns the smallest class."""
     names = [q.name for q in table.quasi]
     rows = rows_of(released, names)
     sizes = Counter(rows)
@@ -120,6 +120,11 @@ def check_values(plan: Plan, table: Table, released: Released) -> None:
             before = zip(*(map(repr, comparable(part.clean(n))) for n in names), strict=True)
             same = not names or Counter(before) == Counter(rows_of(released, names))
             demand(same, "permute published tuples that nobody has")
+    if plan.release == "top_bottom" and released.exact:
+        for quasi in table.quasi:
+            if quasi.name not in imputed:
+                originals = comparable(part.clean(quasi.name))
+                check_limits(plan, quasi, originals, released.cells(quasi.name))
     if not (table.tagged and plan.has_classes):
         return
     places = {int(tag): i for i, tag in enumerate(released.cells("tag"))}

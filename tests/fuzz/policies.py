@@ -15,9 +15,11 @@ from sparkanon.catalogue import CATALOGUE
 
 MEASURES = sorted(CATALOGUE)
 SEED = "FUZZ_SEED"
+RISKS = {"min_k", "max_uniqueness", "max_linkage_masked_to_original", "min_min_class_size"}
 # of each grouping some seconds are spent on loading its kernels, so a run has a few of them
 QUICK = ("vmdav", "cbfs", "mondrian", "tfrp", "tfrp2", "ip", "md", "mu_approx", "mst", "dba2")
-NO_MEANS = ("permute", "generalize")
+NO_MEANS = ("permute", "generalize", "top_bottom")
+ENDS = {"low": -50, "high": 60}  # of top_bottom, where the policy states them
 
 
 @dataclass
@@ -35,15 +37,21 @@ class Plan:
 
     @property
     def k(self) -> int:
-        return int(self.policy["k"])
+        """0 where the release makes no groups."""
+        return int(self.policy.get("k", 0))
 
     @property
     def format(self) -> str | None:
         return self.policy["output"]["format"] if "output" in self.policy else None
 
     @property
+    def draws(self) -> bool:
+        """Whether values come from groups that do not show."""
+        return self.release in ("permute", "hybrid")
+
+    @property
     def has_classes(self) -> bool:
-        """Whether equal rows tell who is hidden among whom."""
+        """Whether equal rows make the classes of k that are promised."""
         return self.release in ("centroid", "generalize")
 
     def changed(self, **changes: Any) -> Plan:
@@ -61,9 +69,9 @@ def a_plan(rng: Rng, table: Table, folder: Path, groupings: tuple[str, ...], del
     ordinal = any(q.scale == "ordinal" for q in table.quasi)
     unfit = rng.random() < 0.03  # with a space or a release that does not take the table
     spaces = ["gower"] if nominal and not unfit else ["euclidean", "gower", "lda"]
-    releases = ["centroid", "centroid", "generalize", "permute"]
-    releases += ["hybrid"] if unfit or not (nominal or ordinal) else []
-    releases += ["hybrid"] if not (nominal or ordinal) else []
+    releases = ["centroid"] * 4 + ["generalize", "permute"] * 2
+    releases += ["hybrid"] * (3 if not (nominal or ordinal) else int(unfit))
+    releases += ["top_bottom"] * (1 if not nominal else int(unfit))
     space: Any = str(rng.choice(spaces))
     if space == "lda":
         space = {"name": "lda", "target": "ill", "alpha": float(rng.choice([1, 4]))}
@@ -87,9 +95,22 @@ def a_plan(rng: Rng, table: Table, folder: Path, groupings: tuple[str, ...], del
         policy["unlisted"] = str(rng.choice(["drop", "keep", "error"], p=(0.45, 0.45, 0.1)))
     _outlet(rng, policy, table, folder, delta)
     _asked(rng, policy, table, folder)
+    if release == "top_bottom":
+        _without_groups(rng, policy)
     plan = Plan(policy)
     _foresee(plan, table)
     return plan
+
+
+def _without_groups(rng: Rng, policy: dict[str, Any]) -> None:
+    """Nothing is guaranteed, so a gate has to decide; k and groups are of no use."""
+    for unused in ("k", "constraints", "audit"):
+        policy.pop(unused, None)
+    policy["method"].pop("grouping")
+    if isinstance(policy["method"]["space"], dict):
+        policy["method"]["space"] = "gower"
+    if "min_k" in policy.get("gates", {}) or rng.random() < 0.9:
+        policy["gates"] = [{"max_uniqueness": 1.0}, {"min_k": 1}][int(rng.integers(2))]
 
 
 def _columns(table: Table, release: str, unfit: bool) -> dict[str, Any]:
@@ -109,6 +130,12 @@ def _release(rng: Rng, name: str, table: Table) -> Any:
         cut = int(rng.integers(1, len(names) + 1))
         chosen: dict[str, Any] = {"name": name, "redraw": bool(rng.random() < 0.3)}
         return chosen | ({"blocks": [names[:cut]]} if rng.random() < 0.5 else {})
+    if name == "top_bottom":
+        whole = [q.name for q in table.quasi if q.kind in ("byte", "short", "double")]
+        stated = {n: ENDS for n in whole if rng.random() < 0.4}
+        share = {"share": float(rng.choice([0.0625, 0.25]))}
+        share = share if len(stated) < len(table.quasi) else {}
+        return {"name": name, "limits": stated} | share
     if name == "generalize" and rng.random() < 0.6:
         trees = {q.name: TREE for q in table.quasi if q.kind == "village"}
         return {"name": name, "taxonomies": trees} if trees else name
@@ -189,7 +216,7 @@ def _foresee(plan: Plan, table: Table) -> None:
         must.add("infinite")
     if nulls == "reject" and any(table.has_nulls(q.name) for q in table.quasi):
         must.add("nulls")
-    if rows < plan.k:
+    if rows < max(plan.k, 1):
         must.add("few rows")
     if policy.get("unlisted") == "error":
         must.add("unlisted")
@@ -207,7 +234,7 @@ def _foresee(plan: Plan, table: Table) -> None:
         must.add("partition_by")
     if policy.get("gates", {}).get("min_min_class_size"):
         must.add("gate")
-    if policy.get("gates", {}).get("max_il", 1e10) < 1e9 or "max_il" in policy.get("gates", {}):
+    if "max_il" in policy.get("gates", {}):
         may.add("gate")  # it has no value where all columns are constant
     if "max_linkage_masked_to_original" in policy.get("gates", {}):
         may.add("gate")  # an interval's end is rounded, or all columns are constant
@@ -224,6 +251,13 @@ def _foresee_method(plan: Plan, table: Table, part: Table) -> None:
         must.add("scale")
     if plan.release == "hybrid" and plan.k < 4:
         must.add("hybrid k")
+    if plan.release == "top_bottom":
+        if "nominal" in scales:
+            must.add("scale")
+        if not plan.policy.get("gates", {}).keys() & RISKS:
+            must.add("no gate")
+    if plan.release == "permute":
+        plan.may.add("nothing torn")  # where all records of every group are alike
     if lda:
         classes = len(set(part.rows.column("ill").to_pylist()))
         if table.roles["ill"] == "identifier" or not 2 <= classes <= 100:

@@ -44,6 +44,7 @@ class Tally:
     statuses: Counter[str] = field(default_factory=Counter)
     stories: Counter[str] = field(default_factory=Counter)
     refusals: Counter[str] = field(default_factory=Counter)
+    reached: Counter[str] = field(default_factory=Counter)
     failures: dict[int, str] = field(default_factory=dict)
     open: dict[int, float] = field(default_factory=dict)  # begun and not done
     blind: bool = False
@@ -60,6 +61,7 @@ class Tally:
                 return
             self.statuses[line["status"]] += 1
             self.stories[line["story"]] += 1
+            self.reached.update(line["reached"])
             if line["refusal"]:
                 self.refusals[line["refusal"]] += 1
 
@@ -190,7 +192,11 @@ def main() -> int:
     for kind, times in tally.refusals.most_common(SHOWN):
         print(f"  refused {times} x {kind}")
     stories = ", ".join(f"{name} {times}" for name, times in tally.stories.most_common())
-    print(f"{stories}\n{dict(tally.statuses)} in {seconds:.0f} s", end=", ")
+    reached = ", ".join(f"{name} {times}" for name, times in tally.reached.most_common())
+    print(
+        f"stories: {stories}\npublished: {reached}\n{dict(tally.statuses)} in {seconds:.0f} s",
+        end=", ",
+    )
     print(f"{60 * tally.cases / seconds:.1f} cases a minute, {len(tally.failures)} failed")
     for what in wrong:
         print(f"FAILED: {what}")

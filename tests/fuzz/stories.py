@@ -54,9 +54,9 @@ def over(rng: Rng, at: Setting, plan: Plan) -> Outcome:
     elif what < 0.6:
         refused = plan.changed(gates={"min_min_class_size": at.table.rows.num_rows + 1})
         attempt(at, _doomed(refused, "gate"))
-    else:
+    elif plan.k:
         rows = at.table.taking_part(plan.policy["nulls"]).rows.num_rows
-        k = 3 if plan.k > 3 else min(plan.k + 1, rows)
+        k = plan.k - 1 if plan.k > 4 else min(plan.k + 1, rows)
         other = plan.changed(k=k, gates={})
         other.must, other.may = set(), plan.may - {"gate"}
         attempt(at, other)
@@ -96,10 +96,10 @@ def audit_own(rng: Rng, at: Setting, plan: Plan) -> Outcome:
     data = None if "input" in plan.policy else frame_of(at, 2)
     found, passed = _audited(at, plan, data, None)
     classes = [m.value for m in found.measures if m.measure == "min_class_size"]
-    if classes and plan.has_classes:
+    if classes and not plan.draws:
         wanted = first.made.manifest["min_class_size"]
         demand(classes == [wanted], "the audit counts another smallest class")
-    gated = "gates" in plan.policy or not (plan.has_classes or "private" in plan.policy)
+    gated = "gates" in plan.policy or (plan.draws and "private" not in plan.policy)
     demand(passed or gated, "the audit fails our own release")
     _draw(at)
     return first
@@ -159,11 +159,11 @@ def _draw(at: Setting) -> None:
 def swept(rng: Rng, at: Setting, plan: Plan) -> Outcome:
     """A map of two cells; nothing is published by it."""
     first = once(rng, at, plan)
-    if first.status != "published" or "input" in plan.policy:
+    if first.status != "published" or "input" in plan.policy or not plan.k:
         return first
     before = listing(at.folder)
     policy = make_policy({n: p for n, p in plan.policy.items() if n not in ("private", "gates")})
-    cells = make_cells(policy, {"k": [3, 4]})
+    cells = make_cells(policy, {"k": [4, 5]})
     with engine_as(at, plan, 0):
         sweep(frame_of(at, 2), policy, cells, at.folder / "sweep", spark=at.spark)
     after = {n: one for n, one in listing(at.folder).items() if not n.startswith("sweep/")}

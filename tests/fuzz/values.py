@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -89,6 +89,31 @@ def _rank(quasi: Quasi, cell: Any) -> Any:
 
 def _is_nan(cell: Any) -> bool:
     return isinstance(cell, float) and math.isnan(cell)
+
+
+def check_limits(plan: Plan, quasi: Quasi, originals: list[Any], shown: list[Any]) -> None:
+    """Top and bottom coding: all values but those beyond the limits, as often as before."""
+    release = plan.policy["method"]["release"]
+    present = sorted((cell for cell in originals if cell is not None), key=_order_of(quasi))
+    demand(len(present) == sum(cell is not None for cell in shown), "nulls come or go")
+    if quasi.name in release["limits"]:
+        ends = release["limits"][quasi.name]
+        wanted = [min(max(cell, ends["low"]), ends["high"]) for cell in present]
+    else:
+        at = math.ceil(release["share"] * len(present)) - 1
+        low, high = present[at], present[len(present) - 1 - at]
+        inner = present[at + 1 : len(present) - 1 - at]
+        wanted = [low] * (at + 1) + inner + [high] * (at + 1)
+    found = sorted((cell for cell in shown if cell is not None), key=_order_of(quasi))
+    # a double does not hold all digits of every bigint
+    same = all(
+        a == b or abs(a - b) <= 1e-12 * abs(a) > 2**20 for a, b in zip(wanted, found, strict=True)
+    )
+    demand(same, f"'{quasi.kind}' is not cut at its limits")
+
+
+def _order_of(quasi: Quasi) -> Callable[[Any], Any]:
+    return quasi.steps.index if quasi.steps is not None else lambda cell: cell
 
 
 def check_spans(

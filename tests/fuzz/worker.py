@@ -52,6 +52,7 @@ def main() -> int:
         try:
             story, outcome = cases.run(session, number, place)
             found |= {"story": story, "status": outcome.status, "refusal": outcome.refusal}
+            found |= {"reached": outcome.reached}
         except Exception as error:
             found |= {"failure": unforeseen(error)}
             if given.keep:
