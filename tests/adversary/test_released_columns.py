@@ -53,7 +53,7 @@ def masked(people: Any) -> Any:
 def refused(*given: Any, **more: Any) -> Any:
     with pytest.raises(FailedAuditError) as caught:
         audit(*given, **more)
-    told = str(caught.value) + json.dumps(caught.value.audit.report)
+    told = str(caught.value) + caught.value.audit.report.to_json()
     assert SECRET not in told
     assert caught.value.exit_code == 3
     assert caught.value.audit.status == "refused"
