@@ -29,7 +29,10 @@ def example_run(**changes: Any) -> dict[str, Any]:
         "status": "published",
         "promise": {
             "kind": "classes",
+            "columns": list(QUASI),
             "k": 5,
+            "rows": "same",
+            "counted": "class",
             "text": "Every published combination of quasi-identifiers occurs at least 5 times.",
         },
         "sweep": _sweep(),

@@ -354,15 +354,26 @@ def test_words_that_nobody_explains(spark: SparkSession, tmp_path: Path, told: b
 
 
 def as_brute_force_does(
-    spark: SparkSession, folder: Path, x: pd.DataFrame, z: pd.DataFrame, covers: Any, **more: Any
+    spark: SparkSession,
+    folder: Path,
+    x: pd.DataFrame,
+    z: pd.DataFrame,
+    covers: Any,
+    apart: Any = None,
+    **more: Any,
 ) -> None:
-    """Linkage is exactly what follows from covers[i, j]: can original j be behind released i?"""
+    """Linkage is exactly what follows from covers[i, j]: can original j be behind released i?
+
+    Or from `apart`, how far both are from one another where a null is a value like all others:
+    an attacker is free to read the release so.
+    """
     assert np.diagonal(covers).all()
+    apart = np.zeros_like(covers, dtype=float) if apart is None else apart
     columns: dict[str, Any] = dict.fromkeys(x.columns.drop("id"), "quasi_identifier")
     done = audited(spark, x, z, columns, folder, method={"space": "gower"}, **more)
     found = {m.measure: m.value for m in done.measures}
-    assert found[FORTH] == pytest.approx(guessed(covers))
-    assert found[BACK] == pytest.approx(guessed(covers.T))
+    assert found[FORTH] == pytest.approx(max(guessed(covers), linked(apart)))
+    assert found[BACK] == pytest.approx(max(guessed(covers.T), linked(apart.T)))
 
 
 @pytest.mark.parametrize("all_stars", [False, True])
@@ -407,8 +418,12 @@ def test_nulls_that_are_nulls_in_one_column_and_hide_in_another(
     a, hides = x["a"].fillna("none").to_numpy(), z["b"].isna() | (z["b"] == "*")
     covers = a[:, None] == a
     covers &= hides.to_numpy()[:, None] | (z["b"].to_numpy()[:, None] == x["b"].to_numpy())
+    b, now = (one["b"].fillna("none").to_numpy() for one in (x, z))
+    apart = (a[:, None] != a) + 1.0 * (now[:, None] != b)
+    assert guessed(covers) > linked(apart), "who takes nulls for unknown links more forth"
+    assert guessed(covers.T) < linked(apart.T), "and less back"
     everyone = (one.astype(object).where(one.notna(), None) for one in (x, z))
-    as_brute_force_does(spark, tmp_path, *everyone, covers)
+    as_brute_force_does(spark, tmp_path, *everyone, covers, apart)
 
 
 def test_words_that_are_originals_and_stand_for_others(

@@ -18,7 +18,7 @@ from sparkanon.engine.cells import generalized as g
 from sparkanon.engine.cells.kinds import TEXT, Kind, kind_of
 from sparkanon.engine.cells.kinds import Reading as As
 from sparkanon.engine.cells.released import released_number
-from sparkanon.engine.linkage.covers import Reading
+from sparkanon.engine.linkage.covers import Reading, Way
 from sparkanon.engine.pairs.pairs import Compared
 from sparkanon.engine.sql.names import quoted
 from sparkanon.engine.table.columns import Quasi
@@ -81,7 +81,7 @@ def covered(
         sides.append(f"{g.spans('cell', kind)} as w0")
     table = made.selectExpr(*sides, f"{g.is_readable('cell', kind)} as readable").toArrow()
     compared, ruler = Compared("q", scale, "x", "z", "covers"), Ruler(1.0, 1.0, 1.0, None)
-    reading = Reading((compared,), (ruler,), frozenset("q"), frozenset(), {})
+    reading = Reading((compared,), (ruler,), frozenset("q"), Way(), {})
     categories = reading.categories(table, "v")
     released = reading.released(table, "z", categories)
     apart = paired(released, reading.originals(table, "v", categories), reading.yard)

@@ -22,13 +22,12 @@ def test_readers_never_see_a_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path = tmp_path / "report.json"
     path.write_text("old")
 
-    def full(self: Path, text: str, **_: object) -> int:
-        with self.open("w") as file:
-            file.write(text[:3])
+    def full(source: Path, target: Path) -> None:
+        assert source.read_text() == "new and long"
         assert path.read_text() == "old"
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(os, "replace", full)
     with pytest.raises(OSError, match="No space"):
         write_atomically(path, "new and long")
     assert path.read_text() == "old"

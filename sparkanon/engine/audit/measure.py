@@ -130,11 +130,15 @@ def _left_out(taker: Taker, sides: Sides, given: Given, left_out: dict[str, str]
     reasons = [no_order(sides)] if taker.ordered else []
     refused = (unanswerable(need, sides) for need in taker.needs(given))
     reasons += [one.reason for one in refused if one is not None]
-    reasons += [f"it is made of {name}" for name in _terms(taker, given) if name in left_out]
+    reasons += [_made_of(name, left_out) for name in _terms(taker, given) if name in left_out]
     why = next((reason for reason in reasons if reason is not None), None)
     if why is not None:
         left_out |= {about.key: why for about in gives(taker)}
     return why is not None
+
+
+def _made_of(name: str, left_out: Mapping[str, str]) -> str:
+    return f"it is made of {name}: {left_out.get(name, _UNDEFINED)}"
 
 
 def _finished(
@@ -152,7 +156,7 @@ def _finished(
     answers = [known[need] for need in _needs(taker, given)]
     reasons = [one.reason for one in answers if isinstance(one, Unanswerable)]
     reasons += [
-        f"it is made of {name}"
+        _made_of(name, left_out)
         for name in _terms(taker, given)
         if not terms[Taken(name)] or terms[Taken(name)][0].value is None
     ]

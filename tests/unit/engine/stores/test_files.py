@@ -460,6 +460,7 @@ def test_two_runs_that_publish_at_once_leave_one_whole_release(
             try:
                 with Staging(out) as staging:
                     staging.publish(a_release(staging.table, text))
+                published.append(text)
             except BaseException as error:
                 failures.append(error)
 
