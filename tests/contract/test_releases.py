@@ -33,6 +33,7 @@ from sparkanon.releases import (
     Asked,
     Cells,
     Generalized,
+    Grouped,
     NewValues,
     Published,
     Release,
@@ -98,7 +99,7 @@ def ends(values: Floats, share: float) -> tuple[float, float]:
 
 def publish(release: Release, records: Records, labels: Labels) -> tuple[Published, ...]:
     fitted = release.fit(known_about(release, records))
-    return fitted.publish(records, labels, np.random.default_rng(1))
+    return fitted.publish(records, Grouped(labels, np.random.default_rng(1)))
 
 
 def groups_of(release: Release, n: int) -> Labels:

@@ -27,7 +27,7 @@ from sparkanon.numeric.guard import Guard
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Column, Floats, Labels, Records, prints
 from sparkanon.numeric.statistics import ColumnStatistics
-from sparkanon.releases import FittedRelease, Generalized, NewValues, Replaced
+from sparkanon.releases import FittedRelease, Generalized, Grouped, NewValues, Replaced
 from sparkanon.rng import generator
 from sparkanon.spaces import FittedSpace
 
@@ -141,8 +141,8 @@ class Masking:
         if labels is None:
             return None
         rows = _digest(table, by_key)
-        random = generator(self.key, "release", rows)
-        published = self.release.publish(records, labels, random, self._weights(table, by_key))
+        random, weights = generator(self.key, "release", rows), self._weights(table, by_key)
+        published = self.release.publish(records, Grouped(labels, random, weights))
         masked: list[Column] = []
         cells_out: dict[str, pa.Array] = {}
         for quasi, (column, categories), new in zip(self.quasi, read, published, strict=True):
