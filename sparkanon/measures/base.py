@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
@@ -112,13 +112,9 @@ class MeasureSpec(Protocol):
 Values = Mapping[str | None, float | None]
 
 
-class Described(ABC):
+class Described(MeasureSpec):
     """A measure spec that says everything about itself in `about`: its names are read there."""
 
-    key: ClassVar[str]
-    title: ClassVar[str]
-    source: ClassVar[str]
-    about: ClassVar[About]
     ordered: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:

@@ -126,7 +126,7 @@ class Release(Protocol):
     title: ClassVar[str]
     source: ClassVar[str]
     done: ClassVar[str]
-    scales: ClassVar[frozenset[Scale]]
+    scales: ClassVar[frozenset[Scale]] = frozenset(Scale)
     cells: ClassVar[Cells]
     by_group: ClassVar[bool]
 

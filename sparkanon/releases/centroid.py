@@ -40,7 +40,6 @@ class Centroid(ByGroup):
         "gave each record the centre of its group (the mean, median or most frequent value) in "
         "place of its own values"
     )
-    scales: ClassVar[frozenset[Scale]] = frozenset(Scale)
     cells: ClassVar[Cells] = Cells.MEANS
 
     def promised(self, quasi: tuple[str, ...], k: int) -> Promise:

@@ -34,7 +34,6 @@ class Generalize(ByGroup):
     done: ClassVar[str] = (
         "replaced values by ranges or sets that hold the values of the whole group"
     )
-    scales: ClassVar[frozenset[Scale]] = frozenset(Scale)
     cells: ClassVar[Cells] = Cells.TEXT
 
     taxonomies: dict[str, dict[str, Any]] = Field(

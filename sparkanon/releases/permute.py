@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from sparkanon.errors import Problem
-from sparkanon.numeric.records import Labels, Records, Scale
+from sparkanon.numeric.records import Labels, Records
 from sparkanon.promises import DrawnFrom, Promise
 from sparkanon.registry import spec
 from sparkanon.releases.base import Asked, ByGroup, Cells, Grouped, Published, TakenFrom
@@ -40,7 +40,6 @@ class Permute(ByGroup):
         "exchanged the values within each group, block by block: they are real, but a row no "
         "longer shows whose they are"
     )
-    scales: ClassVar[frozenset[Scale]] = frozenset(Scale)
     cells: ClassVar[Cells] = Cells.OWN
 
     blocks: list[list[str]] = Field(

@@ -27,7 +27,6 @@ class Drawn:
     key: str
     title: str
     intro: str
-    template: str
     content: list[Any]
     missing: tuple[str, ...] = ()
 
@@ -62,7 +61,6 @@ def _sections(told: Told) -> list[Drawn]:
             one.key,
             one.title,
             one.intro,
-            one.template,
             one.content(told),
             _missing(told, one.explains),
         )

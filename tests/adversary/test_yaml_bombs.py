@@ -95,7 +95,6 @@ def test_a_sweep_of_too_many_combinations_is_refused() -> None:
 
 
 MANY = [f"a{i}" for i in range(10_000)]
-ALL_QUASI = dict.fromkeys(MANY, "quasi_identifier")
 
 
 def test_a_policy_of_ten_thousand_columns_is_read_in_the_time_of_ten_thousand(

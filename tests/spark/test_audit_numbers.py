@@ -143,7 +143,7 @@ def paired(original: DataFrame, released: DataFrame, **changes: Any) -> Pair:
         policy.nulls,
         HiddenViews(original.sparkSession),
     )
-    compared, told = compare(facts.quasi, policy.with_role(Role.SENSITIVE), original, released)
+    compared, told = compare(facts.quasi, policy.with_role(Role.SENSITIVE), released)
     sides = joined(compared, told, original, released, "id", suppression=False)
     assert sides.pair is not None
     return Pair(sides, sides.pair, facts.statistics)

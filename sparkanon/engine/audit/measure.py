@@ -92,9 +92,7 @@ def measure(
     parts = {
         section.part: section.collect(given, known.only(asked))
         for section, asked in sections.items()
-        if section.part
-        and asked
-        and not any(isinstance(known[need], Unanswerable) for need in asked)
+        if section.part and asked and not _refused(known, asked)
     }
     return Measured(
         tuple(one for one in found if one.measure in wanted),

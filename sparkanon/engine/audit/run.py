@@ -189,7 +189,7 @@ def _sides(
     rows = released.count()
     if not rows:
         raise InputError(Problem("release", "the table is empty"))
-    compared, told = compare(facts.quasi, sensitive, cleaned, released)
+    compared, told = compare(facts.quasi, sensitive, released)
     gone = [q.name for q in facts.quasi if q.name not in {c.name for c in compared}]
     left_out = {f"column {name}": "it is not in the release" for name in gone}
     clean = raw.withColumns({q.name: F.expr(q.clean) for q in facts.quasi})

@@ -30,7 +30,7 @@ from sparkanon.engine.linkage.search import (
 from sparkanon.engine.pairs.pairs import Compared
 from sparkanon.engine.pairs.tallies import records
 from sparkanon.engine.session.session import batches_by_rows, many_classes
-from sparkanon.engine.session.workers import settles, told_by_place, whole_blocks
+from sparkanon.engine.session.workers import in_worker, whole_blocks
 from sparkanon.engine.sql.names import KEY
 from sparkanon.engine.sql.rows import hash_of
 from sparkanon.numeric.records import Floats, Scale
@@ -67,8 +67,7 @@ class Measured:
 
     reading: Reading
 
-    @settles
-    @told_by_place
+    @in_worker
     def __call__(self, batches: Batches) -> Batches:
         for cells in batches:
             table = pa.Table.from_batches([cells])
@@ -93,8 +92,7 @@ class Sent:
     high: Floats
     most: Floats  # (blocks,) largest distance of an original to its own
 
-    @settles
-    @told_by_place
+    @in_worker
     def __call__(self, batches: Batches) -> Batches:
         for cells in batches:
             table = pa.Table.from_batches([cells])
@@ -122,8 +120,7 @@ class Matched:
     outlyingness: Outlyingness
     share: float
 
-    @settles
-    @told_by_place
+    @in_worker
     def __call__(self, batches: Batches) -> Batches:
         for _, table in whole_blocks(batches, by="block"):
             yield from self._block(table)

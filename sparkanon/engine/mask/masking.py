@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sparkanon.engine.mask.spans import span_cells
-from sparkanon.engine.session.workers import settles, told_by_place, whole_blocks
+from sparkanon.engine.session.workers import in_worker, whole_blocks
 from sparkanon.engine.sql.names import BLOCK, GROUP, KEY, NEXT, RULED, START
 from sparkanon.engine.table.columns import Quasi
 from sparkanon.engine.verify.constraints import Constraints
@@ -100,8 +100,7 @@ class Masking:
     weight: str | None = None  # the column that says how much each record counts
     names: tuple[str, ...] = ()  # of the columns that come in, which Spark numbers
 
-    @settles
-    @told_by_place
+    @in_worker
     def __call__(self, batches: Batches) -> Batches:
         """For `mapInArrow`: a partition holds whole blocks, usually one."""
         for block, table in whole_blocks(batches, self.names):

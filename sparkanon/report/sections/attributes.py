@@ -17,7 +17,6 @@ class Attributes(Section):
 
     key: ClassVar[str] = "attributes"
     title: ClassVar[str] = "Attribute risk"
-    template: ClassVar[str] = "attributes"
     explains: ClassVar[frozenset[str]] = frozenset(
         a.key for a in CATALOGUE.values() if a.family == "attribute"
     )

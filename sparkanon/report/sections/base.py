@@ -15,7 +15,8 @@ Asked = Sequence[Need[Any]]
 class Section:
     """A part of the page, and of the report.json that it is drawn from.
 
-    `part` is its key in report.json, if a run collects anything for it. What is not said by a
+    `part` is its key in report.json, if a run collects anything for it. A template of its own is
+    called by its key; without one its figures are drawn. What is not said by a
     section is as here: nothing is needed, collected or shown.
     """
 
@@ -24,7 +25,6 @@ class Section:
     source: ClassVar[str] = "sparkanon"
     part: ClassVar[str | None] = None
     intro: ClassVar[str] = ""
-    template: ClassVar[str] = "figures"
     explains: ClassVar[frozenset[str]] = frozenset()  # what it would have shown if not left out
 
     def needs(self, given: Given, asked: Asked, open_: Asked) -> tuple[Need[Any], ...]:
@@ -43,5 +43,5 @@ class Section:
         return {}
 
     def content(self, cleared: Part) -> list[Any]:
-        """Figures, or whatever its template draws."""
+        """Figures, or whatever its own template draws."""
         return []
