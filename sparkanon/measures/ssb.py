@@ -34,5 +34,5 @@ class Ssb(FromMoments):
     )
 
     def values(self, original: Moments, released: Moments, given: Given) -> Values:
-        sums = np.diagonal(released.count) * np.diagonal(released.covariances())
+        sums = np.diagonal(released.covariances()) * np.diagonal(released.count)
         return by_column(float(sums.sum()), sums, names(given))
