@@ -49,7 +49,7 @@ from sparkanon.needs import Known
 from sparkanon.policy import Policy, Role, check_policy, make_policy, read_seed
 from sparkanon.policy.checks import release_problems
 from sparkanon.promises import Promise
-from sparkanon.report.run import RunReport
+from sparkanon.report.run_report import RunReport
 from sparkanon.rng import Seed
 
 # What of the manifest the report shows; nothing about the seed, and no hash of the input's rows.

@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 from sparkanon.attacks import ATTACKS, Attack
-from sparkanon.attacks.nearest import NearestRecord
+from sparkanon.attacks.nearest_record import NearestRecord
 from sparkanon.catalogue import CATALOGUE, Taker, gives
 from sparkanon.errors import Problem
 from sparkanon.groupings import GROUPINGS

@@ -11,9 +11,9 @@ from markupsafe import Markup
 
 from sparkanon.report import charts
 from sparkanon.report.charts import Bar
+from sparkanon.report.glossary import Family, word_for
 from sparkanon.report.numbers import percent, shown_number
 from sparkanon.report.svg import Format
-from sparkanon.report.words import Family, word_for
 
 Told = Mapping[str, Any]
 WITHHELD = "withheld"

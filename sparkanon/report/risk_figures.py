@@ -14,8 +14,8 @@ from sparkanon.report.figures import (
     percents,
     share,
 )
+from sparkanon.report.glossary import word_for
 from sparkanon.report.numbers import plain
-from sparkanon.report.words import word_for
 
 
 def attacks(told: Told) -> Figure | None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from sparkanon.releases import RELEASES
 from sparkanon.report.figures import Told, count, interval
+from sparkanon.report.glossary import word_for
 from sparkanon.report.numbers import plain
-from sparkanon.report.words import word_for
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from test_cli import run
 
 import sparkanon
 from sparkanon import GateError, InputError, PolicyError
-from sparkanon.attacks.nearest import NearestRecord
+from sparkanon.attacks.nearest_record import NearestRecord
 from sparkanon.catalogue import CATALOGUE
 from sparkanon.engine.audit import audit
 from sparkanon.engine.audit.run import FailedAuditError

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sparkanon.attacks.needs import Linked, Links
-from sparkanon.engine.audit.passes import Bin, BothSides, Cuts, OneSide
+from sparkanon.engine.audit.counting import Bin, BothSides, Cuts, OneSide
 from sparkanon.engine.count.class_sizes import size_buckets
 from sparkanon.engine.count.passes import tally
 from sparkanon.engine.count.sensitive import diversity_of, sensitive

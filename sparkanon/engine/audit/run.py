@@ -35,7 +35,7 @@ from sparkanon.measures.anonymity import Sizes
 from sparkanon.needs import Known
 from sparkanon.policy import NullPolicy, Policy, Role, check_policy, make_policy
 from sparkanon.releases import Cells
-from sparkanon.report.run import RunReport
+from sparkanon.report.run_report import RunReport
 
 
 @dataclass(frozen=True)

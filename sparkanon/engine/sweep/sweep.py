@@ -27,7 +27,7 @@ from sparkanon.policy import Policy
 from sparkanon.policy.grid import Cell
 from sparkanon.public import public
 from sparkanon.registry import unknown
-from sparkanon.report.run import RunReport
+from sparkanon.report.run_report import RunReport
 
 _LIMIT = "the limit is not kept"
 
