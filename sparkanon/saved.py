@@ -1,8 +1,9 @@
 """Fitted values as JSON text and back: the same value to the last bit, and no other kinds.
 
 Reading makes objects of the classes in KINDS and of those that their fields name, never of a
-class that the text names. KINDS has what every registered space fits, and the tree of blocks. The text holds what was fitted, so also categories and extremes
-of the table: it is as private as the table itself.
+class that the text names. KINDS has what every registered space fits, and the tree of blocks.
+The text holds what was fitted, so also categories and extremes of the table: it is as private as
+the table itself.
 """
 
 from __future__ import annotations

@@ -61,6 +61,7 @@ class BelowK:
         ),
         conclude=("It must be 0. Anything else names people who do not hide well enough."),
         outside="private",
+        by_k=True,
     )
     key: ClassVar[str] = about.key
     title: ClassVar[str] = about.title

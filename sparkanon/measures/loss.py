@@ -165,6 +165,7 @@ class Sse:
             "table."
         ),
         outside="private",
+        drawn=False,
     )
     key: ClassVar[str] = about.key
     title: ClassVar[str] = about.title
@@ -194,6 +195,7 @@ class Sst:
         meaning=("How much the original varies in all: what could be lost at most by averaging."),
         conclude="An intermediate result, the 100 % of information loss.",
         outside="private",
+        drawn=False,
     )
     key: ClassVar[str] = about.key
     title: ClassVar[str] = about.title

@@ -32,6 +32,7 @@ class Ssb:
         meaning="How much the published values still vary: what is left of the total.",
         conclude="An intermediate result; read information loss instead.",
         outside="private",
+        drawn=False,
     )
     key: ClassVar[str] = about.key
     title: ClassVar[str] = about.title

@@ -13,7 +13,7 @@ from typing import Any
 
 from sparkanon.errors import PolicyError, Problem, short
 from sparkanon.groupings import GROUPINGS
-from sparkanon.policy.checks import counting_below_k
+from sparkanon.policy.checks import counting_by_k
 from sparkanon.policy.loading import make_policy, parse_value, put
 from sparkanon.policy.model import AuditPolicy, Method, Policy
 from sparkanon.policy.strict_yaml import TooLargeError
@@ -176,7 +176,7 @@ def _makes_groups(data: Mapping[str, Any]) -> bool:
 
 def _uses_k(data: Mapping[str, Any]) -> bool:
     audit = AuditPolicy.model_validate(data["audit"])
-    return _makes_groups(data) or counting_below_k(data["gates"], audit) is not None
+    return _makes_groups(data) or counting_by_k(data["gates"], audit) is not None
 
 
 def _has(axis: str, config: Any, parameter: str) -> bool:

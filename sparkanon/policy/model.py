@@ -23,7 +23,6 @@ from pydantic import (
 )
 
 from sparkanon.attacks import ATTACKS, Attack
-from sparkanon.attacks.nearest_record import NearestRecord
 from sparkanon.catalogue import CATALOGUE, Taker, gives
 from sparkanon.errors import Problem
 from sparkanon.groupings import GROUPINGS
@@ -246,9 +245,15 @@ class AuditPolicy(_Part):
     def chosen(self) -> tuple[Taker, ...]:
         """Measures and attacks with parameters of their own."""
         own: tuple[Taker, ...] = (*self.measures, *self.attacks)
-        if self.targets is None or any(isinstance(one, NearestRecord) for one in own):
+        if self.targets is None:
             return own
-        return (*own, NearestRecord(targets=self.targets))
+        listed = {one.key for one in own}
+        sampled = [
+            ATTACKS.build({"name": attack.key, "targets": self.targets})
+            for attack in ATTACKS
+            if attack.key not in listed and "targets" in attack.__dataclass_fields__
+        ]
+        return (*own, *sampled)
 
     @property
     def named(self) -> frozenset[str]:

@@ -211,15 +211,3 @@ def test_whoever_gives_a_measure_is_found_by_its_name() -> None:
         assert name in {about.key for about in gives(taker)}
     (alias,) = takers_of(["k"])
     assert alias.key == "min_class_size"
-
-
-def test_attacks_name_their_adversary() -> None:
-    for kind in ATTACKS:
-        assert kind.knows
-        assert kind.after
-        x, z = a_table("plain")
-        given = Given(statistics(x), k=5)
-        known = Known({need: answer(need, x, z, given, Known()) for need in kind().needs(given)})
-        baseline = kind().baseline(given, known)
-        assert baseline is not None
-        assert 0 <= baseline <= 1
