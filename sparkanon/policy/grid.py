@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +16,7 @@ from sparkanon.policy.checks import counting_by_k
 from sparkanon.policy.loading import make_policy, parse_value, put
 from sparkanon.policy.model import AuditPolicy, Method, Policy
 from sparkanon.policy.strict_yaml import TooLargeError
-from sparkanon.registry import Registry
+from sparkanon.registry import Registry, parameters_of
 from sparkanon.releases import RELEASES
 from sparkanon.spaces import SPACES
 
@@ -184,7 +183,7 @@ def _has(axis: str, config: Any, parameter: str) -> bool:
     name = config.get("name") if isinstance(config, dict) else config
     method = next((item for item in _REGISTRIES[axis] if item.key == name), None)
     outer, *_ = parameter.split(".")
-    return method is None or outer in {field.name for field in dataclasses.fields(method)}
+    return method is None or outer in parameters_of(method)
 
 
 def _by_option(problems: Iterable[Problem], chosen: Mapping[str, Any]) -> list[Problem]:

@@ -32,7 +32,7 @@ from sparkanon.measures import MEASURES, MeasureSpec
 from sparkanon.measures.anonymity import few
 from sparkanon.numeric.records import Scale
 from sparkanon.promises import Promise
-from sparkanon.registry import choice, mistakes, one_of
+from sparkanon.registry import choice, mistakes, one_of, parameters_of
 from sparkanon.releases import RELEASES, Release
 from sparkanon.releases.centroid import Centroid
 from sparkanon.spaces import SPACES, Space
@@ -251,7 +251,7 @@ class AuditPolicy(_Part):
         sampled = [
             ATTACKS.build({"name": attack.key, "targets": self.targets})
             for attack in ATTACKS
-            if attack.key not in listed and "targets" in attack.__dataclass_fields__
+            if attack.key not in listed and "targets" in parameters_of(attack)
         ]
         return (*own, *sampled)
 

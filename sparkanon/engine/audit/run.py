@@ -116,7 +116,7 @@ def _audit(
     steps, own = Steps(watcher), released is None
     with steps.step("read"):
         check_writable_folder(policy.runs, "runs")
-        x = plain(_original(spark, original, policy))
+        x = plain(tables.given_or_read(spark, original, policy, "original").data)
         columns = resolve(policy, x.schema)
         z = plain(released) if released is not None else _own_release(spark, policy, columns)
         keyed = with_key(x, columns)
@@ -135,14 +135,6 @@ def _audit(
     wanted = asked_by_audit(policy) - set(left_out)
     found = measure(sides, given, Known(), wanted, policy, steps)
     return _told(spark, policy, facts, found, held, left_out, run_id, steps)
-
-
-def _original(spark: SparkSession, original: DataFrame | None, policy: Policy) -> DataFrame:
-    if original is not None:
-        return original
-    if policy.input is None:
-        raise InputError(Problem("input", "is required when no original is given"))
-    return tables.read(spark, policy.input, policy).data
 
 
 def _own_release(spark: SparkSession, policy: Policy, columns: Columns) -> DataFrame:
