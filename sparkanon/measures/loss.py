@@ -32,6 +32,11 @@ class SquaredErrors(PairTally[Floats]):
         return np.array(local(original, released, given.statistics))
 
 
+@dataclass(frozen=True)
+class GroupMeans(Need[bool]):
+    """That every released value is taken for the mean of its group; refused where it is none."""
+
+
 def local(
     original: Records, published: Records, statistics: Sequence[ColumnStatistics]
 ) -> list[float]:
@@ -134,7 +139,7 @@ class Il:
     ordered: ClassVar[bool] = False
 
     def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (SquaredErrors(),) if given.paired else (EachMoments(),)
+        return (SquaredErrors(),) if given.paired else (EachMoments(), GroupMeans())
 
     def finish(self, given: Given, known: Known) -> list[Measure]:
         if given.paired:
