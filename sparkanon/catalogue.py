@@ -17,8 +17,14 @@ Taker = MeasureSpec | Attack  # whoever takes measures
 
 def gives(taker: type[Taker] | Taker) -> tuple[About, ...]:
     """The measures that a spec or an attack takes."""
-    given = getattr(taker, "gives", None)
-    return given if given is not None else (taker.about,)  # type: ignore[union-attr]
+    own = getattr(taker, "about", None)
+    return (own,) if own is not None else of_attack(taker)  # type: ignore[arg-type]
+
+
+def of_attack(attack: type[Attack] | Attack) -> tuple[About, ...]:
+    """The measures of its risk, of its baseline and of its control, if it has one."""
+    control = () if attack.control is None else (attack.control,)
+    return (*attack.gives, attack.baseline, *control)
 
 
 TAKERS: Mapping[str, type[Taker]] = {item.key: item for item in (*MEASURES, *ATTACKS)}
@@ -31,6 +37,10 @@ CATALOGUE: Mapping[str, About] = {
     for item in TAKERS.values()
     for about in gives(item)
     if about.family == family
+}
+# For each risk that an attack gives, what a guess without the release gets right.
+BASELINES: Mapping[str, str] = {
+    about.key: attack.baseline.key for attack in ATTACKS for about in attack.gives
 }
 ALIASES: Mapping[str, str] = {"k": "min_class_size"}  # what people call it in gates
 GATES: tuple[str, ...] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, dataclass_transform
@@ -101,6 +102,11 @@ class Registry(Generic[T]):
             }
             for item in self
         ]
+
+
+def parameters_of(kind: type[Any]) -> frozenset[str]:
+    """The names of what a spec can be given."""
+    return frozenset(field.name for field in dataclasses.fields(kind))
 
 
 def unknown(what: str, name: str, choices: tuple[str, ...]) -> Problem:

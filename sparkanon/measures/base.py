@@ -68,6 +68,8 @@ class About:
     conclude: str
     outside: Outside = "number"
     per_column: bool = False  # whether values of single columns may go out, too
+    drawn: bool = True  # whether its values by column have a common scale, and so a chart
+    by_k: bool = False  # whether it counts by k, which the policy must then say
 
     @property
     def direction(self) -> str:

@@ -60,6 +60,7 @@ class BelowK(OfSizes):
         ),
         conclude=("It must be 0. Anything else names people who do not hide well enough."),
         outside="private",
+        by_k=True,
     )
 
     def values(self, answer: ClassSizes, given: Given) -> Values:

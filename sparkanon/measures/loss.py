@@ -32,6 +32,11 @@ class SquaredErrors(PairTally[Floats]):
         return np.array(local(original, released, given.statistics))
 
 
+@dataclass(frozen=True)
+class GroupMeans(Need[bool]):
+    """That every released value is taken for the mean of its group; refused where it is none."""
+
+
 def local(
     original: Records, published: Records, statistics: Sequence[ColumnStatistics]
 ) -> list[float]:
@@ -140,7 +145,7 @@ class Il(OfErrors):
     )
 
     def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return super().needs(given) if given.paired else (EachMoments(),)
+        return super().needs(given) if given.paired else (EachMoments(), GroupMeans())
 
     def finish(self, given: Given, known: Known) -> list[Measure]:
         if given.paired:
@@ -169,6 +174,7 @@ class Sse(OfErrors):
             "table."
         ),
         outside="private",
+        drawn=False,
     )
 
 
@@ -187,4 +193,5 @@ class Sst(OfErrors):
         meaning=("How much the original varies in all: what could be lost at most by averaging."),
         conclude="An intermediate result, the 100 % of information loss.",
         outside="private",
+        drawn=False,
     )

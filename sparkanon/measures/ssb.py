@@ -31,6 +31,7 @@ class Ssb(FromMoments):
         meaning="How much the published values still vary: what is left of the total.",
         conclude="An intermediate result; read information loss instead.",
         outside="private",
+        drawn=False,
     )
 
     def values(self, original: Moments, released: Moments, given: Given) -> Values:

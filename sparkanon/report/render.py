@@ -15,9 +15,9 @@ from markupsafe import Markup
 
 from sparkanon.report import figures, numbers, story
 from sparkanon.report.figures import Told
+from sparkanon.report.glossary import FAMILIES, GLOSSARY, About, word_for
 from sparkanon.report.sections import SECTIONS
 from sparkanon.report.shown import shown_run
-from sparkanon.report.words import FAMILIES, GLOSSARY, About, word_for
 
 
 @dataclass(frozen=True)

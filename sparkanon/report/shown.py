@@ -12,9 +12,9 @@ from typing import Any
 from sparkanon.measures.anonymity import few
 from sparkanon.report.clearing import COUNT, Part, mapping, name, rows_of, shown_value
 from sparkanon.report.counts import coded_count, hidden
+from sparkanon.report.glossary import word_for
 from sparkanon.report.numbers import finite, shown_number
 from sparkanon.report.sections import SECTIONS
-from sparkanon.report.words import word_for
 
 
 def threshold(run: Part) -> int:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sparkanon.catalogue import BASELINES
 from sparkanon.releases import RELEASES
 from sparkanon.report.figures import Told, count, interval
+from sparkanon.report.glossary import word_for
 from sparkanon.report.numbers import plain
-from sparkanon.report.words import word_for
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ def cards(told: Told) -> list[Card]:
         made.append(_size_card(told, count(_whole(smallest))))
     for measure in ("linkage_original_to_masked", "linkage_masked_to_original"):
         if measure in found:
-            made.append(_linkage_card(found[measure], found.get("linkage_baseline")))
+            made.append(_linkage_card(found[measure], found.get(BASELINES[measure])))
             break
     if "il" in found:
         made.append(Card("Information loss", found["il"]["text"], _worst(told)))

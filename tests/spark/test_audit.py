@@ -18,14 +18,14 @@ from test_cli import run
 
 import sparkanon
 from sparkanon import GateError, InputError, PolicyError
-from sparkanon.attacks.nearest import NearestRecord
-from sparkanon.catalogue import CATALOGUE
+from sparkanon.attacks.nearest_record import NearestRecord
+from sparkanon.catalogue import CATALOGUE, of_attack
 from sparkanon.engine.audit import audit
 from sparkanon.engine.audit.run import FailedAuditError
 from sparkanon.report import write_report
 
 ATTRIBUTES = [key for key, about in CATALOGUE.items() if about.family == "attribute"]
-LINKAGE = [about.key for about in NearestRecord.gives]
+LINKAGE = [about.key for about in of_attack(NearestRecord)]
 CLASSES = ["min_class_size", "below_k"]
 QUASI = "quasi_identifier"
 SECRET = "Zanzibar"  # stands in cells only, so nothing that is told may hold it

@@ -22,7 +22,7 @@ from pycanon import anonymity
 from pyspark.sql import DataFrame, SparkSession
 
 import sparkanon
-from sparkanon.attacks.nearest import NearestRecord
+from sparkanon.attacks.nearest_record import NearestRecord
 from sparkanon.attacks.needs import Linked
 from sparkanon.catalogue import CATALOGUE
 from sparkanon.engine.audit import Audit, audit

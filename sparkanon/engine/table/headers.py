@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
 from sparkanon.engine.sql.names import quoted, text
-from sparkanon.engine.table.words import (
+from sparkanon.engine.table.vocabulary import (
     ALWAYS_IDENTIFIER,
     DEMOGRAPHIC,
     DESIGN,

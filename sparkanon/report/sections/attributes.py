@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 from sparkanon.catalogue import CATALOGUE
 from sparkanon.registry import spec
 from sparkanon.report.clearing import Part
+from sparkanon.report.glossary import word_for
 from sparkanon.report.sections.base import Section
-from sparkanon.report.words import word_for
 
 
 @spec

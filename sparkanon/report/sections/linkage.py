@@ -36,7 +36,7 @@ class Linkage(Section):
         return tuple(need for need in asked if isinstance(need, Linked))
 
     def collect(self, given: Given, known: Known) -> Any:
-        (links,) = (known[need] for need in known if isinstance(need, Linked))
+        links = next(known[need] for need in known if isinstance(need, Linked))
         # it is about whole rows, and the tuples of a block link more
         return [] if links.tuples else list(links.by_decile)
 

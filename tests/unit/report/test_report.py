@@ -16,9 +16,9 @@ from report_example import example_audit, example_run
 from sparkanon.catalogue import CATALOGUE
 from sparkanon.errors import InputError
 from sparkanon.report import render, shown_count, write_report
+from sparkanon.report.glossary import GLOSSARY, word_for
 from sparkanon.report.numbers import percent, plain
 from sparkanon.report.reference import measures_page
-from sparkanon.report.words import GLOSSARY, word_for
 
 PROMISED = {
     "il",

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from sparkanon.attacks.base import Attack
 from sparkanon.attacks.needs import Linked
 from sparkanon.measures import About, Given, Measure
 from sparkanon.needs import Known, Need
@@ -62,7 +63,7 @@ RANDOM = About(
 
 
 @spec
-class NearestRecord:
+class NearestRecord(Attack):
     """Who knows all original quasi-identifiers takes the nearest record for the own one.
 
     Both directions: from the release to the original (DDR), and from a known person to the
@@ -75,7 +76,8 @@ class NearestRecord:
     source: ClassVar[str] = "ROUND 3.3.2 (DDR)"
     knows: ClassVar[str] = "all quasi-identifiers of everybody in the original"
     after: ClassVar[str] = "which record is whose"
-    gives: ClassVar[tuple[About, ...]] = (TO_ORIGINAL, TO_RELEASED, RANDOM)
+    gives: ClassVar[tuple[About, ...]] = (TO_ORIGINAL, TO_RELEASED)
+    baseline: ClassVar[About] = RANDOM
     ordered: ClassVar[bool] = False
 
     targets: Annotated[int, Field(ge=1)] | None = Field(
@@ -85,7 +87,7 @@ class NearestRecord:
     def needs(self, given: Given) -> tuple[Need[Any], ...]:
         return (Linked(self.targets),)
 
-    def finish(self, given: Given, known: Known) -> list[Measure]:
+    def risks(self, given: Given, known: Known) -> list[Measure]:
         links = known[Linked(self.targets)]
         if links.to_original is None or links.to_released is None:
             return []
@@ -97,10 +99,7 @@ class NearestRecord:
             found.append(Measure(about.key, share.value, None, share.low, share.high))
         for about in (TO_ORIGINAL, TO_RELEASED):
             found += [Measure(about.key, share, name) for name, share in links.tuples.items()]
-        return [*found, Measure(RANDOM.key, self.baseline(given, known))]
+        return found
 
-    def baseline(self, given: Given, known: Known) -> float | None:
+    def without_release(self, given: Given, known: Known) -> float:
         return 1.0 / given.rows
-
-    def control(self, given: Given, known: Known) -> float | None:
-        return None
