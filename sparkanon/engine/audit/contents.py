@@ -29,7 +29,7 @@ from sparkanon.policy import Policy, Role
 GATE = "max_identifiers"
 BY_ROW = "row by row"
 BY_VALUES = "holds the same values, perhaps in another order"
-BY_PART = "holds a part of its values, most of them once"
+BY_PART = "holds the same values but for the suppressed rows"
 _OWN = "__sparkanon_own"
 _FEW = 1_000
 SAMPLE_ROWS = 4_000  # of which cells are compared one by one

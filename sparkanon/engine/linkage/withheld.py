@@ -169,7 +169,7 @@ def _ends(compared: Sequence[Compared], found: Mapping[str, Any]) -> Ends:
 
     That is top and bottom coding, by whatever tool.
     """
-    ends = {}
+    ends: dict[str, tuple[float, float]] = {}
     for i, c in enumerate(compared):
         low, high, down, up = (found.get(f"{what}{i}") for what in ("low", "high", "down", "up"))
         bottom, top = up is not None and up == low, down is not None and down == high
