@@ -171,7 +171,9 @@ def _ends(compared: Sequence[Compared], found: Mapping[str, Any]) -> Ends:
     """
     ends: dict[str, tuple[float, float]] = {}
     for i, c in enumerate(compared):
-        low, high, down, up = (found.get(f"{what}{i}") for what in ("low", "high", "down", "up"))
+        if c.scale is Scale.NOMINAL:
+            continue
+        low, high, down, up = (found[f"{what}{i}"] for what in ("low", "high", "down", "up"))
         bottom, top = up is not None and up == low, down is not None and down == high
         if bottom or top:
             ends[c.name] = (low if bottom else -inf, high if top else inf)
