@@ -208,7 +208,11 @@ def _sides(
     if rows != facts.rows and not (policy.audit.suppression and rows < facts.rows):
         raise InputError(fewer_rows(facts.rows, rows))
     if rows < facts.rows:
-        left_out["copies"] = "rows were suppressed, and only a key tells which: give a key"
+        pair = replace(pair, suppressed=True)
+        left_out["copies"] = (
+            "rows were suppressed, and only a key tells which: give a key; without one a copy is "
+            "told only where it holds nothing but an original's values, most of them once"
+        )
     return apart(compared, told, cleaned, released), pair, left_out
 
 
