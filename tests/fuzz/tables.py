@@ -122,8 +122,8 @@ def _quasi(
     name = str(rng.choice([key, f"{key}.dot", f"ü {key}", f"`{key}`"], p=(0.7, 0.1, 0.1, 0.1)))
     cells = kind.make(rng, n)
     scale, declared = kind.scale, dict(kind.declared)
-    if scale == "numeric" and not kind.fixed and rng.random() < 0.15:
-        scale = "nominal" if rng.random() < 0.5 else "ordinal"
+    if scale == "numeric" and kind.others and rng.random() < 0.15:
+        scale = str(rng.choice(kind.others))
         declared["type"] = scale
     elif kind.averaged and rng.random() < 0.2:
         declared["as"] = "double"
@@ -219,7 +219,7 @@ class Kind:
     averaged: bool = False  # whether its mean may be published as a double
     plain: bool = False  # whether folders may be named after its cells
     doubtful: bool = False  # whether its numbers may lie too far apart, or too near
-    fixed: bool = False  # whether it is always read as what it is
+    others: tuple[str, ...] = ("nominal", "ordinal")  # as what numbers can be read, too
     weight: float = 1.0
 
 
@@ -309,7 +309,7 @@ KINDS: dict[str, Kind] = {
     "beyond": Kind(
         lambda rng, n: pa.array(rng.integers(0, 30, n), pa.int32()).cast(pa.date32()),
         odd=(LATE, "late"),
-        fixed=True,
+        others=(),
         weight=0.4,
     ),
     "stamp": Kind(
@@ -323,7 +323,9 @@ KINDS: dict[str, Kind] = {
         _steps(lambda v: [MOMENT + dt.timedelta(hours=int(x)) for x in v], pa.timestamp("us")),
         secret=_late_moment(None),
     ),
-    "flag": Kind(_steps(lambda v: [bool(x > 0) for x in v], pa.bool_()), plain=True),
+    "flag": Kind(
+        _steps(lambda v: [bool(x > 0) for x in v], pa.bool_()), others=("nominal",), plain=True
+    ),
     "town": Kind(
         _chosen(TOWNS, pa.string()),
         scale="nominal",
