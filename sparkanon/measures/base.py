@@ -62,6 +62,7 @@ class About:
     conclude: str
     outside: Outside = "number"
     per_column: bool = False  # whether values of single columns may go out, too
+    terms: tuple[str, ...] = ()  # measures that it adds up: who knows the others knows each
 
     @property
     def direction(self) -> str:
