@@ -23,6 +23,8 @@ from pydantic_core import PydanticCustomError
 from sparkanon.errors import PolicyError, Problem, short
 
 C = TypeVar("C")
+MOST_ROWS = 2**63 - 1  # more than any table has, and few digits in a message
+_LONG = 256  # bits of a number that is not printed
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -180,5 +182,12 @@ def spoken(error: Mapping[str, Any]) -> str:
     message = message.removeprefix("Input ").removeprefix("Value error, ")
     message = message.replace("should be", "must be").replace("should ", "must ")
     if isinstance(given, str | int | float | bool) and error["type"] != "method":
-        return f"{message}. Got {short(repr(given))} instead"
+        return f"{message}. Got {_shown(given)} instead"
     return message
+
+
+def _shown(given: str | float) -> str:
+    """A value that somebody wrote; Python does not print numbers of thousands of digits."""
+    if isinstance(given, int) and given.bit_length() > _LONG:
+        return f"a number of {given.bit_length():,} bits"
+    return short(repr(given))

@@ -10,7 +10,7 @@ from sparkanon.attacks.base import Attack
 from sparkanon.attacks.needs import Linked
 from sparkanon.measures import About, Given, Measure
 from sparkanon.needs import Known, Need
-from sparkanon.registry import spec
+from sparkanon.registry import MOST_ROWS, spec
 
 TO_ORIGINAL = About(
     key="linkage_masked_to_original",
@@ -80,7 +80,7 @@ class NearestRecord(Attack):
     baseline: ClassVar[About] = RANDOM
     ordered: ClassVar[bool] = False
 
-    targets: Annotated[int, Field(ge=1)] | None = Field(
+    targets: Annotated[int, Field(ge=1, le=MOST_ROWS)] | None = Field(
         None, description="Records that are looked for, drawn by hash; all if not said."
     )
 

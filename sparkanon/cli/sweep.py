@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from sparkanon.cli import terminal
 from sparkanon.cli.running import AsJson, Changes, PolicyPath, call, note_seed, running_spark
-from sparkanon.cli.terminal import out
+from sparkanon.cli.terminal import escape, out
 from sparkanon.errors import InputError, Problem
 from sparkanon.policy import Policy, load_policy
 from sparkanon.policy.checks import same_place

@@ -70,6 +70,7 @@ class About:
     per_column: bool = False  # whether values of single columns may go out, too
     drawn: bool = True  # whether its values by column have a common scale, and so a chart
     by_k: bool = False  # whether it counts by k, which the policy must then say
+    terms: tuple[str, ...] = ()  # measures that it adds up: who knows the others knows each
 
     @property
     def direction(self) -> str:

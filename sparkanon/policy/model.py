@@ -32,7 +32,7 @@ from sparkanon.measures import MEASURES, MeasureSpec
 from sparkanon.measures.anonymity import few
 from sparkanon.numeric.records import Scale
 from sparkanon.promises import Promise
-from sparkanon.registry import choice, mistakes, one_of, parameters_of
+from sparkanon.registry import MOST_ROWS, choice, mistakes, one_of, parameters_of
 from sparkanon.releases import RELEASES, Release
 from sparkanon.releases.centroid import Centroid
 from sparkanon.spaces import SPACES, Space
@@ -230,7 +230,10 @@ class AuditPolicy(_Part):
     )
     table: MeasuresTable | None = Field(None, description="Table that measures are appended to.")
     targets: int | None = Field(
-        None, ge=1, description="Records that attacks look for, drawn by hash; all if not said."
+        None,
+        ge=1,
+        le=MOST_ROWS,
+        description="Records that attacks look for, drawn by hash; all if not said.",
     )
     measures: list[Annotated[MeasureSpec, *choice(MEASURES)]] = Field(
         default_factory=list,
@@ -300,7 +303,7 @@ class Policy(_Part):
     unlisted: Literal["error", "drop", "keep"] = Field(
         "error", description="What happens to columns the policy does not name."
     )
-    k: Annotated[int, Field(ge=2, strict=True)] | None = Field(
+    k: Annotated[int, Field(ge=2, le=MOST_ROWS, strict=True)] | None = Field(
         None,
         description="Every record hides among at least k. Required by releases that make groups.",
     )

@@ -50,6 +50,7 @@ def shown_run(run: Part) -> dict[str, Any]:
     }
     told["gates"] = [_gate(gate, k, rows_out) for gate in rows_of(run, "gates")]
     told["measures"] = [_measure(m, k, rows_out) for m in rows_of(run, "measures")]
+    _withhold_sums(told)
     told["left_out"] = [
         {"measure": name(part.get("measure", "")), "why": name(part.get("why", ""))}
         for part in rows_of(run, "left_out")
@@ -108,6 +109,20 @@ def _measure(given: Part, k: int, rows: float | None) -> dict[str, Any]:
     if isinstance(value, str):  # an interval around a withheld value would tell it
         told["low"] = told["high"] = None
     return told
+
+
+def _withhold_sums(told: Mapping[str, Any]) -> None:
+    """A sum is shown with all of its terms or not at all: the others would tell a hidden one."""
+    shown = {
+        m["measure"]
+        for m in told["measures"]
+        if m["column"] is None and not isinstance(m["value"], str | None)
+    }
+    for one in (*told["measures"], *told["gates"]):
+        if set(word_for(one["measure"]).terms) - shown and one["value"] is not None:
+            one["value"] = one["text"] = "withheld: it would tell one of its terms"
+            one |= {end: None for end in ("low", "high") if end in one}
+            one |= {f"{end}_text": "" for end in ("low", "high") if end in one}
 
 
 def _gate(given: Part, k: int, rows: float | None) -> dict[str, Any]:

@@ -104,7 +104,10 @@ def _is_name(name: str) -> bool:
     """Whether nobody would write it into a cell."""
     if _MAYBE.fullmatch(name) or not _may_be_name(name):
         return False
-    return bool(words_of(name) & _WORDS) or _JOINED.fullmatch(name) is not None
+    if words_of(name) & _WORDS:
+        return True
+    # john_doe and deBoer are people
+    return _JOINED.fullmatch(name) is not None and bool(words_of(name) & FILLERS)
 
 
 def _parts(name: str) -> set[str]:
