@@ -24,7 +24,7 @@ from sparkanon.engine.table.columns import Quasi
 from sparkanon.needs import Known
 from sparkanon.numeric.records import Column, Scale
 from sparkanon.policy import ColumnType
-from sparkanon.releases import Replaced
+from sparkanon.releases import Grouped, Replaced
 from sparkanon.releases.needs import Quantiles
 from sparkanon.releases.top_bottom import TopBottom
 
@@ -104,7 +104,7 @@ def test_enough_values_carry_a_limit_others_stay(values: list[float], share: flo
     column = Column("a", Scale.NUMERIC, np.array(values), np.zeros(n, np.bool_))
     release = TopBottom(share=share).fit(Known({need: {"a": (low, high)}}))
     labels = np.arange(n, dtype=np.int32)
-    (new,) = release.publish((column,), labels, np.random.default_rng(0))
+    (new,) = release.publish((column,), Grouped(labels, np.random.default_rng(0)))
     assert isinstance(new, Replaced)
     coded = np.where(new.where, new.values, column.values)
     assert (coded == low).sum() >= share * n
