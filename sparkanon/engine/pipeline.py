@@ -41,7 +41,7 @@ from sparkanon.engine.table import tables
 from sparkanon.engine.table.columns import Columns, plain, resolve
 from sparkanon.engine.verify.constraints import check
 from sparkanon.engine.verify.verify import classes_of, verify
-from sparkanon.errors import GateError, InputError, Problem, SparkanonError
+from sparkanon.errors import GateError, InputError, Problem, SparkanonError, counted
 from sparkanon.measures import Given, Measure, loss
 from sparkanon.measures.anonymity import Sizes
 from sparkanon.measures.loss import SquaredErrors
@@ -52,7 +52,7 @@ from sparkanon.promises import Promise
 from sparkanon.report.run import RunReport
 from sparkanon.rng import Seed
 
-# What of the manifest the report shows; nothing about the seed, and no hash of the input's rows.
+# The parts of the manifest that the report shows: nothing about the seed or the rows' hashes.
 _REPORTED = (
     "run_id", "status", "policy", "policy_hash", "k", "rows_in", "rows_out", "promise",
     "measures", "gates", "seconds", "versions",
@@ -86,7 +86,7 @@ class RefusedError(GateError):
 
 @dataclass(frozen=True)
 class _Run:
-    """What stays the same through all steps of one run."""
+    """What all steps of a run share."""
 
     spark: SparkSession
     policy: Policy
@@ -149,10 +149,11 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
         keyed = with_key(data, columns)
     with step("fit"):
         facts = gather(keyed, columns, policy.k, policy.nulls, run.views)
-        run.steps.note(f"{facts.rows:,} rows, {len(facts.quasi)} quasi-identifiers")
+        rows = counted(facts.rows, "row")
+        run.steps.note(f"{rows}, {counted(len(facts.quasi), 'quasi-identifier')}")
     with step("cut"):
         cuttings = cut(keyed, facts, policy)
-        run.steps.note(f"{cuttings.tree.blocks:,} blocks")
+        run.steps.note(counted(cuttings.tree.blocks, "block"))
     with staging:
         given = Given(facts.statistics, policy.k)
         paired = policy.private is not None or searches(policy, given)
@@ -164,7 +165,8 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
             staged = tables.read_staged(run.spark, str(staging.table), schema)
             sizes = verify(staged, run.promise, facts.rows, policy.few)
             kept = check(staged, cuttings.constraints, classes_of(run.promise))
-            run.steps.note(f"{sizes.classes:,} classes, the smallest has {sizes.smallest:,}")
+            classes = counted(sizes.classes, "class", "classes")
+            run.steps.note(f"{classes}, the smallest has {sizes.smallest:,} records")
         errors = loss.merge(block.errors for block in blocks.facts)
         known = Known({Sizes(): sizes, SquaredErrors(): errors})
         found = _measured(run, pairs, staged, facts, given, known)
@@ -198,7 +200,7 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
         if dry_run:
             return release
         with step("publish"), private or nullcontext():
-            # whatever can fail fails before the release is out
+            # whatever can fail is done before the release is published
             if private is not None and pairs is not None:
                 put_together(pairs, private)
             path = _record(run, manifest | {"status": "publishing"}, found)
@@ -217,7 +219,7 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
 def _places(run: _Run, dry_run: bool) -> tuple[Staging, Staging | None]:
     """Where the release and its pairing wait until they are published.
 
-    What a dead run left is mended before anything else, and a place that cannot be written is
+    What a run that was killed left behind is cleared first, and a place that cannot be written is
     refused before any work.
     """
     policy, private = run.policy, None
@@ -234,7 +236,7 @@ def _places(run: _Run, dry_run: bool) -> tuple[Staging, Staging | None]:
 
 
 def _check_promise(policy: Policy, columns: Columns) -> None:
-    """Once more, with the table's columns: only now is known what `unlisted: keep` keeps."""
+    """Check the promise again, now that the table shows which columns `unlisted: keep` keeps."""
     problems = release_problems(policy, others=len(columns.released) > len(columns.quasi))
     if problems:
         raise InputError(problems)
@@ -249,7 +251,7 @@ def _measured(
     known: Known,
 ) -> Measured:
     """The same measures that an audit takes; what is known already is not counted again."""
-    # without pairs all that is asked for is known, and no side is looked at
+    # without pairs, everything that is asked for is known, and neither table is read again
     pair = run.spark.read.parquet(str(pairs)) if pairs is not None else staged
     group = "g" if run.promise.numbered else None
     sensitive = run.policy.with_role(Role.SENSITIVE)
@@ -267,7 +269,10 @@ def _read(run: _Run, df: DataFrame | None) -> tables.Table:
 
 
 def _fingerprint(seed: Seed, facts: Facts, staged: Staged) -> str:
-    """Of the rows that take part. Keyed: who knows all but one must not try out the last."""
+    """A hash of the rows that take part in the release.
+
+    It is keyed by the seed: otherwise whoever knows all rows but one could find the last by trial.
+    """
     either = reduce(xor, (block.keys[0] for block in staged.facts))
     total = sum(block.keys[1] for block in staged.facts) % 2**64
     return seed.derive("fingerprint", f"{facts.rows_in}:{either}:{total}").hex()
@@ -282,8 +287,8 @@ def _publish(
         folder = scratch() / run.run_id
         staging.table.rename(folder)
         return tables.read_staged(run.spark, str(folder), columns.schema)
-    told = for_readers(manifest, columns.schema.names)
-    publish(run.spark, public, staging, sink, told, private=run.promise.numbered)
+    content = for_readers(manifest, columns.schema.names)
+    publish(run.spark, public, staging, sink, content, private=run.promise.numbered)
     if sink.format == "table":
         return run.spark.table(sink.place)
     if sink.format == "delta":
@@ -301,7 +306,7 @@ def _record(run: _Run, manifest: dict[str, Any], found: Measured) -> Path | None
 
 
 def _record_end(run: _Run, manifest: dict[str, Any], found: Measured) -> None:
-    """How a run ended that was about to publish."""
+    """Write the record again after publishing, now that it is known how the run ended."""
     if run.policy.output is None:
         return
     try:

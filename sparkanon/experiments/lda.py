@@ -108,8 +108,8 @@ def split_once(
         for alpha in ALPHAS:
             spaces[f"alpha {alpha}"] = {"name": "lda", "target": TARGET, "alpha": alpha}
         for method, space in spaces.items():
-            release, told = _released(held, k, space)
-            yield k, method, _scores(one, release, asked), told
+            release, found = _released(held, k, space)
+            yield k, method, _scores(one, release, asked), found
     held.unpersist()
 
 
@@ -129,9 +129,11 @@ def _scores(one: DataSet, learned: pd.DataFrame, asked: pd.DataFrame) -> tuple[f
     # rows come in any order: the model must not depend on it
     learned = learned[asked.columns].sort_values(list(asked.columns))
     truth, names = learned[TARGET].to_numpy(), [c for c in asked.columns if c != TARGET]
-    told = one.model().fit(learned[names].to_numpy(), truth).predict(asked[names].to_numpy())
+    predicted = one.model().fit(learned[names].to_numpy(), truth).predict(asked[names].to_numpy())
     right = asked[TARGET].to_numpy()
-    return float(accuracy_score(right, told)), float(f1_score(right, told, zero_division=0.0))
+    return float(accuracy_score(right, predicted)), float(
+        f1_score(right, predicted, zero_division=0.0)
+    )
 
 
 def _row(
@@ -195,8 +197,8 @@ def page(rows: pd.DataFrame) -> str:
             "|---|---|---|---|---|---|",
         ]
         for row in own[own["k"] > 1].to_dict("records"):
-            told = row["published_accuracy"]
-            published = "" if pd.isna(told) else f"{told:.3f} ({row['accuracy'] - told:+.3f})"
+            paper = row["published_accuracy"]
+            published = "" if pd.isna(paper) else f"{paper:.3f} ({row['accuracy'] - paper:+.3f})"
             lines.append(
                 f"| {row['k']} | {row['method']} | {row['alpha']} | {row['accuracy']:.3f} "
                 f"| {published} | {row['f1']:.3f} |"

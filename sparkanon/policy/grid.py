@@ -189,20 +189,20 @@ def _has(axis: str, config: Any, parameter: str) -> bool:
 
 def _by_option(problems: Iterable[Problem], chosen: Mapping[str, Any]) -> list[Problem]:
     """Name the option that brought a problem in, or the cell where nobody else is to blame."""
-    told = []
+    named = []
     for problem in problems:
         to_blame = [p for p in chosen if f"{problem.path}.".startswith(f"{p}.")]
         if to_blame:
             path = max(to_blame, key=len)
             inner = problem.path.removeprefix(path).lstrip(".")
             message = f"{inner}: {problem.message}" if inner else problem.message
-            told.append(Problem(_option(path), message))
+            named.append(Problem(_option(path), message))
         elif problem.path.startswith("--"):
-            told.append(problem)
+            named.append(problem)
         else:
             cell = " ".join(f"{_short(path)}={_text(value)}" for path, value in chosen.items())
-            told.append(Problem(problem.path, f"{problem.message} (with {cell})"))
-    return told
+            named.append(Problem(problem.path, f"{problem.message} (with {cell})"))
+    return named
 
 
 def _option(path: str) -> str:

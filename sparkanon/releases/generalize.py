@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from sparkanon.errors import Problem
+from sparkanon.errors import Problem, counted
 from sparkanon.numeric.records import Column, Floats, Labels, Records, Scale
 from sparkanon.promises import Classes, Promise
 from sparkanon.registry import spec
@@ -55,7 +55,9 @@ class Generalize(ByGroup):
                 continue
             twice = len(leaves) - len(set(leaves))
             if twice:
-                found.append(Problem(path, f"{twice} values stand in it twice"))
+                found.append(
+                    Problem(path, f"{counted(twice, 'value stands', 'values stand')} in it twice")
+                )
         return found
 
     def promised(self, quasi: tuple[str, ...], k: int) -> Promise:

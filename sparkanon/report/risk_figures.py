@@ -6,7 +6,7 @@ from sparkanon.report import charts
 from sparkanon.report.charts import Bar, Point
 from sparkanon.report.figures import (
     Figure,
-    Told,
+    Part,
     count,
     format_of,
     interval,
@@ -18,9 +18,9 @@ from sparkanon.report.numbers import plain
 from sparkanon.report.words import word_for
 
 
-def attacks(told: Told) -> Figure | None:
+def attacks(cleared: Part) -> Figure | None:
     """Every attack on the whole table, with the random guess as a line."""
-    found = {m["measure"]: m for m in told["measures"] if m["column"] is None}
+    found = {m["measure"]: m for m in cleared["measures"] if m["column"] is None}
     guess = number_or(found.get("linkage_baseline", {}).get("value"))
     risks = [
         m
@@ -57,8 +57,8 @@ def attacks(told: Told) -> Figure | None:
     )
 
 
-def outlyingness(told: Told) -> Figure | None:
-    found = told["outlyingness"]
+def outlyingness(cleared: Part) -> Figure | None:
+    found = cleared["outlyingness"]
     if not found:
         return None
     bars = [
@@ -97,7 +97,7 @@ def outlyingness(told: Told) -> Figure | None:
     )
 
 
-def _series(sweep: Told) -> dict[tuple[str, ...], int]:
+def _series(sweep: Part) -> dict[tuple[str, ...], int]:
     """A number for each combination of methods, in order of appearance."""
     numbers: dict[tuple[str, ...], int] = {}
     for cell in sweep["cells"]:
@@ -105,17 +105,17 @@ def _series(sweep: Told) -> dict[tuple[str, ...], int]:
     return numbers
 
 
-def _k(cell: Told) -> str:
+def _k(cell: Part) -> str:
     return "none" if cell["k"] is None else plain(cell["k"])
 
 
-def _methods(cell: Told) -> tuple[str, ...]:
+def _methods(cell: Part) -> tuple[str, ...]:
     return tuple(str(cell[axis]) for axis in ("grouping", "release", "space") if axis in cell)
 
 
-def by_k(told: Told) -> Figure | None:
+def by_k(cleared: Part) -> Figure | None:
     """Risk over k, one line a combination of methods."""
-    sweep = told.get("sweep")
+    sweep = cleared.get("sweep")
     if not sweep:
         return None
     y = sweep["y"]
@@ -142,9 +142,9 @@ def by_k(told: Told) -> Figure | None:
     )
 
 
-def risk_map(told: Told) -> Figure | None:
+def risk_map(cleared: Part) -> Figure | None:
     """Risk against loss, a point a cell of the sweep."""
-    sweep = told.get("sweep")
+    sweep = cleared.get("sweep")
     if not sweep:
         return None
     x, y, numbers = sweep["x"], sweep["y"], _series(sweep)

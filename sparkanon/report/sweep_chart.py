@@ -65,10 +65,10 @@ def _short(value: float) -> str:
 
 
 def _mark(spot: Spot, series: int, x: Axis, y: Axis) -> Markup:
-    told = f"{spot.caption} {spot.series}: {_short(spot.x)}, {_short(spot.y)}"
-    told += " (refused by a gate)" if spot.refused else ""
+    hover = f"{spot.caption} {spot.series}: {_short(spot.x)}, {_short(spot.y)}"
+    hover += " (refused by a gate)" if spot.refused else ""
     style = "cell hollow" if spot.refused else "cell"
-    return tag("g", tag("title", told), symbol(series, x(spot.x), y(spot.y), 5.0), class_=style)
+    return tag("g", tag("title", hover), symbol(series, x(spot.x), y(spot.y), 5.0), class_=style)
 
 
 def _captions(spots: Sequence[Spot], series: Sequence[str], x: Axis, y: Axis) -> list[Markup]:

@@ -22,7 +22,7 @@ class FittedSpace(Protocol):
         ...
 
     @property
-    def told(self) -> Mapping[str, float]:
+    def summary(self) -> Mapping[str, float]:
         """What was found by fitting that the manifest may tell: no cell, no label."""
         ...
 

@@ -76,7 +76,7 @@ class FittedEuclidean:
         return {name: 1.0 / f if f > 0 else 0.0 for name, f in self.factors.items()}
 
     @property
-    def told(self) -> Mapping[str, float]:
+    def summary(self) -> Mapping[str, float]:
         return {}
 
     def points(self, records: Records) -> Points:

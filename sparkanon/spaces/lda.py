@@ -120,7 +120,7 @@ class FittedLda:
         return {name: unit / float(lengths[name]) for name, unit in self.plain.units.items()}
 
     @property
-    def told(self) -> Mapping[str, float]:
+    def summary(self) -> Mapping[str, float]:
         return {"alpha": self.alpha, "classes": self.classes}
 
     def points(self, records: Records) -> Points:

@@ -71,8 +71,8 @@ def _right(plain: FittedEuclidean, matrix: Floats, sample: SampleByClass, k: int
         labels = mdav(*arrays(points), k)
         sizes = np.bincount(labels)
         centres = np.stack([np.bincount(labels, weights=s) / sizes for s in scores[:, learned]])
-        told = _predicted(centres[:, labels].T, sample.codes[learned], scores[:, asked].T)
-        right[asked] = told == sample.codes[asked]
+        predicted = _predicted(centres[:, labels].T, sample.codes[learned], scores[:, asked].T)
+        right[asked] = predicted == sample.codes[asked]
     return right
 
 

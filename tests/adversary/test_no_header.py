@@ -206,7 +206,7 @@ def test_profile_shows_no_line_that_was_not_cut(
         semi.write_text("\n".join([first, *rows]) + "\n")
         done = command(tmp_path, "profile", str(semi))
         assert done.returncode == 2
-        assert "is this another separator? Say it with --sep" in done.stderr
+        assert "is one of these the separator? Say it with --sep" in done.stderr
         check_nobody_is_shown(done)
     done = command(tmp_path, "profile", str(semi), "--sep", ";", "--json")
     found = json.loads(done.stdout)

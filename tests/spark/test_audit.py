@@ -390,7 +390,7 @@ BAD_PAIRS: dict[str, tuple[str, str, str]] = {
     "duplicated in the release": (
         "*",
         "* except (id), id % 79 as id",
-        "1 rows of the release have no key of their own",
+        "1 row of the release has no key of its own",
     ),
     "not matching": (
         "*",

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import sparkanon
-from sparkanon.engine.audit.run import _not_told
+from sparkanon.engine.audit.run import _wrong_without_pairs
 from sparkanon.errors import InputError, PolicyError
 from sparkanon.policy import make_policy
 
@@ -238,6 +238,6 @@ def test_loss_is_not_told_from_middles_alone() -> None:
         "k": 3,
         "method": {"release": "generalize"},
     }
-    assert "middles of ranges" in _not_told(make_policy(policy), False)["il"]
-    assert _not_told(make_policy(policy), True) == {}
-    assert "weighted centres" in _not_told(make_policy(policy | {"method": {}}), False)["il"]
+    assert "middles of ranges" in _wrong_without_pairs(make_policy(policy), False)["il"]
+    assert _wrong_without_pairs(make_policy(policy), True) == {}
+    assert "weighted centres" in _wrong_without_pairs(make_policy(policy | {"method": {}}), False)["il"]

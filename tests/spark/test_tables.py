@@ -146,7 +146,7 @@ def test_delta_reads_a_pinned_version_and_publishes_one_commit(
     assert cells(again.data, *PUBLIC) == MASKED
     assert only(tmp_path) == ["in", "out", "runs"]
     chosen["input"]["version"] = 0
-    with pytest.raises(sparkanon.InputError, match="more than the 1 rows"):
+    with pytest.raises(sparkanon.InputError, match="more than the 1 row"):
         sparkanon.anonymize(None, chosen, spark=spark)
 
 
@@ -512,8 +512,8 @@ def test_null_policies(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(sparkanon.InputError) as refused:
         run("reject")
     assert str(refused.value).splitlines() == [
-        "columns.x: 3 cells are null or NaN and nulls: reject",
-        "columns.c: 1 cells are null or NaN and nulls: reject",
+        "columns.x: 3 cells are null or NaN, and the policy says nulls: reject",
+        "columns.c: 1 cell is null or NaN, and the policy says nulls: reject",
     ]
 
 

@@ -1,8 +1,8 @@
 """Two rounds: groups made in one set of blocks are handed to blocks of other cuts.
 
-A group at the border of its block could not take a record from behind it. In the second round the
-borders lie elsewhere. Rows go from round to round in files that only we can read, as a way
-through the JVM would cost as much as the first one; groups are never parted.
+In the first round a group at the border of its block cannot take a record from the next block. In
+the second round the borders lie elsewhere. Rows are handed from one round to the other in private
+files, because a second way through the JVM would cost as much as the first. No group is split.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from sparkanon.engine.mask.masking import Batches, BlockFacts, Masking
-from sparkanon.engine.session.workers import settles, told_by_place, whole_blocks
+from sparkanon.engine.session.workers import errors_by_place, settles, whole_blocks
 from sparkanon.engine.sql.names import NEXT, START
 
 _FILES = pa.schema({"block": pa.int32(), "file": pa.string()})
@@ -24,12 +24,12 @@ _FILES = pa.schema({"block": pa.int32(), "file": pa.string()})
 
 @dataclass(frozen=True)
 class HandOver:
-    """The first round: group a block, and write every group for the block it goes to."""
+    """The first round: group a block, and write each group to the block of the second round."""
 
     masking: Masking
 
     @settles
-    @told_by_place
+    @errors_by_place
     def __call__(self, batches: Batches) -> Batches:
         for block, table in whole_blocks(batches, self.masking.names):
             yield self._handed(table, block).to_batch()
@@ -58,12 +58,12 @@ class HandOver:
 
 @dataclass(frozen=True)
 class TakeOver:
-    """The second round: what was handed to a block, refined and masked."""
+    """The second round: refine and mask the groups that were handed to a block."""
 
     masking: Masking
 
     @settles
-    @told_by_place
+    @errors_by_place
     def __call__(self, batches: Batches) -> Batches:
         named = pa.Table.from_batches(list(batches), _FILES)
         blocks, files = named.column("block").to_numpy(), named.column("file").to_pylist()
@@ -78,7 +78,7 @@ class TakeOver:
 
 
 def handed(facts: Sequence[BlockFacts]) -> pa.Table:
-    """Which block takes which file."""
+    """A table of the files, with the block of the second round that takes each."""
     pairs = [pair for one in facts for pair in one.handed]
     blocks, files = [block for block, _ in pairs], [name for _, name in pairs]
     return pa.table({"block": blocks, "file": files}, schema=_FILES)

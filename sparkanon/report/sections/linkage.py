@@ -51,7 +51,7 @@ class Linkage(Section):
 def _cleared(row: Part, k: int) -> dict[str, Any]:
     """A risk among fewer than k records is a count about them, so it goes with the count."""
     records = coded_count(row.get("records"), k)
-    told: dict[str, Any] = {"decile": finite(row.get("decile")), "records": records}
+    fields: dict[str, Any] = {"decile": finite(row.get("decile")), "records": records}
     for key in ("linkage", "baseline"):
-        told[key] = None if isinstance(records, str) else finite(row.get(key))
-    return told
+        fields[key] = None if isinstance(records, str) else finite(row.get(key))
+    return fields

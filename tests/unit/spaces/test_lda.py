@@ -176,7 +176,7 @@ def test_steps_are_longer_where_the_classes_differ() -> None:
     z_steps = [fitted.units[f"c{j}"] / x[:, j].std() for j in range(2)]
     assert z_steps[0] == pytest.approx(1 / 8, rel=0.02)
     assert z_steps[1] > 0.8
-    assert fitted.told == {"alpha": 8.0, "classes": 2}
+    assert fitted.summary == {"alpha": 8.0, "classes": 2}
 
 
 def test_the_search_stretches_where_it_helps() -> None:
@@ -184,7 +184,7 @@ def test_the_search_stretches_where_it_helps() -> None:
     codes, x = rng.integers(0, 2, 900), rng.normal(size=(900, 10))
     x[:, 0] += 2.5 * codes  # six large groups would be made by the noise of nine other columns
     found, again = (fit(x, codes, k=150) for _ in range(2))
-    assert found.told["alpha"] in ALPHAS[1:]
+    assert found.summary["alpha"] in ALPHAS[1:]
     assert again == found
 
 
