@@ -34,7 +34,7 @@ def short(text: str, most: int = _LONGEST_VALUE) -> str:
 
 
 def shown(problems: Sequence[Problem]) -> tuple[Problem, ...]:
-    """Problems as people and schedulers see them: not thousands, and none of endless length."""
+    """Problems as people and schedulers see them: the first few, and each of limited length."""
     first = tuple(
         Problem(short(one.path, _LONGEST_PATH), short(one.message, _LONGEST_MESSAGE))
         for one in problems[:MOST_SHOWN]

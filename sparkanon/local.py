@@ -108,7 +108,7 @@ def _records(table: Floats, names: list[str]) -> Records:
 
 
 def _space(space: Config | Space, names: list[str], with_classes: bool) -> Space:
-    """The space; what it would call the column with the classes is filled in."""
+    """The space; a parameter that names the column with the classes is filled in."""
     if isinstance(space, str):
         space = {"name": space}
     if isinstance(space, Mapping):

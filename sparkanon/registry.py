@@ -140,7 +140,7 @@ def choice(registry: Registry[Any], optional: bool = False) -> tuple[Any, ...]:
 
 
 def one_of(wanted: str) -> WrapValidator:
-    """A choice of types that is refused once, in these words, not once for each type."""
+    """Refuse a value of the wrong type in these words, and not once for each possible type."""
 
     def check(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         try:

@@ -176,7 +176,7 @@ def page(rows: pd.DataFrame) -> str:
         "released part; `lda, best alpha` takes, as the paper does, the best of 1 to 64 by",
         "the held-out records themselves, so it can only gain on `mdav`.",
         "",
-        "The figures of the paper are pictures. Its text tells two numbers: Adult at k = 50,",
+        "The figures of the paper are pictures. Its text has two numbers: Adult at k = 50,",
         "accuracy 81.8 % with MDAV and 83.9 % with LDA. (It calls this an error of 16.1 %",
         "against 13.2 %, which does not follow from them.) The sample of Adult, the splits",
         "and the synthetic data are drawn at random there and here, so shapes can be compared",
@@ -235,7 +235,7 @@ def _heart(data: Path) -> pd.DataFrame:
 
 
 def _synthetic(data: Path) -> pd.DataFrame:
-    """1,000 records of two normal classes with one covariance; the paper tells no parameters."""
+    """1,000 records of two normal classes with one covariance; the paper gives no parameters."""
     rng = np.random.default_rng(SEED)
     codes = rng.integers(0, 2, 1000)
     x = rng.multivariate_normal([0, 0], [[1.0, 0.8], [0.8, 1.0]], 1000)

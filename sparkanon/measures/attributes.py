@@ -27,7 +27,7 @@ def with_worst(about: About, tallies: Mapping[str, Diversity]) -> list[Measure]:
 
 
 def worst(about: About, columns: Sequence[Measure]) -> list[Measure]:
-    """Of one measure of several columns the worst, as the table's."""
+    """The worst value of a measure that was taken of several columns, as the table's value."""
     values = [one.value for one in columns if one.value is not None]
     choose = max if about.better == "lower" else min
     return [Measure(about.key, choose(values))] if values else []

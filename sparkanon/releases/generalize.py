@@ -23,8 +23,8 @@ DEEPEST = 100  # words over words; a YAML anchor that stands inside itself has n
 class Generalize(ByGroup):
     """A range [low, high] of a number or date, a set {a,b} of categories, or a taxonomy's word.
 
-    The ends of a range are values of the group. A group that holds nulls and values is told as
-    `*`, one of nulls only as null. With a taxonomy a set becomes the lowest word above all its
+    The ends of a range are values of the group. A group with nulls and values is published
+    as `*`, one of nulls only as null. With a taxonomy a set becomes the lowest word above all its
     members, `*` where there is none.
     """
 

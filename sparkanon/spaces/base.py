@@ -23,7 +23,7 @@ class FittedSpace(Protocol):
 
     @property
     def summary(self) -> Mapping[str, float]:
-        """What was found by fitting that the manifest may tell: no cell, no label."""
+        """What fitting found and the manifest may hold: no cell, no label."""
         ...
 
     def points(self, records: Records) -> Points:

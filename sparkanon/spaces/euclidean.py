@@ -92,7 +92,7 @@ class FittedEuclidean:
         return np.where(column.null, 0.0, centred)
 
     def with_marks(self, records: Records, scores: Sequence[Floats]) -> Points:
-        """A coordinate for each column, and one that tells nulls where it has some."""
+        """A coordinate for each column, and a second one that marks nulls if it has some."""
         rows: list[Floats] = []
         for column, coordinate in zip(records, scores, strict=True):
             rows.append(coordinate)

@@ -1,4 +1,4 @@
-"""Euclidean distance, stretched along the directions that tell the classes of a target apart."""
+"""Euclidean distance, stretched along the directions that separate the classes of a target."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class FittedLda:
         return self.plain.with_marks(records, product(self.matrix, scores))
 
     def ruler(self, name: str, scale: Scale) -> Ruler:
-        """Of the z-score alone: a column by itself knows nothing of the discriminants."""
+        """A ruler of the z-score, because discriminants are directions across several columns."""
         return self.plain.ruler(name, scale)
 
 

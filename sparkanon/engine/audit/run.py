@@ -217,7 +217,7 @@ def _sides(
     if rows != facts.rows and not (policy.audit.suppression and rows < facts.rows):
         raise InputError(fewer_rows(facts.rows, rows))
     if rows < facts.rows:
-        left_out["copies"] = "rows were suppressed, and only a key tells which: give a key"
+        left_out["copies"] = "rows were suppressed, and only a key shows which: give a key"
     return apart(compared, published, cleaned, released), pair, left_out
 
 

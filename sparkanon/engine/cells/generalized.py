@@ -30,7 +30,7 @@ def number(cell: str, kind: Kind) -> str:
 
 
 def is_suppressed(cell: str, kind: Kind) -> str:
-    """Whether a cell is suppressed: null, empty, stars; NA and such too, unless it may be words."""
+    """Whether a cell is suppressed: null, empty or stars; also NA and such if it has no words."""
     return let(CELL, shapes.tidy(cell, kind), shapes.suppressed(CELL, kind))
 
 

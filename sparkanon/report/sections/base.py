@@ -13,10 +13,10 @@ Asked = Sequence[Need[Any]]
 
 
 class Section:
-    """A part of the page, and of the report.json that it is drawn from.
+    """A section of the page, and the part of report.json that it is drawn from.
 
-    `part` is its key in report.json, if a run collects anything for it. What is not said by a
-    section is as here: nothing is needed, collected or shown.
+    `part` is its key in report.json, if a run collects anything for it. By default a section
+    needs, collects and shows nothing.
     """
 
     key: ClassVar[str]  # its place on the page
@@ -25,7 +25,7 @@ class Section:
     part: ClassVar[str | None] = None
     intro: ClassVar[str] = ""
     template: ClassVar[str] = "figures"
-    explains: ClassVar[frozenset[str]] = frozenset()  # what it would have shown if not left out
+    explains: ClassVar[frozenset[str]] = frozenset()  # measures whose absence it has to explain
 
     def needs(self, given: Given, asked: Asked, open_: Asked) -> tuple[Need[Any], ...]:
         """What it has to know; nothing if that would cost more than what is done anyway.
@@ -39,7 +39,7 @@ class Section:
         return None
 
     def cleared(self, run: Part, k: int, rows: float | None) -> dict[str, Any]:
-        """Of the part what may be shown: known keys alone, and no count below k."""
+        """The fields that may be shown: known keys only, and no count of fewer than k."""
         return {}
 
     def content(self, cleared: Part) -> list[Any]:

@@ -12,7 +12,7 @@ from sparkanon.report.sections.base import Section
 
 @spec
 class Columns(Section):
-    """An audit fills it; names of columns, never a cell."""
+    """Columns that an audit found in the release; it holds their names, never a cell."""
 
     key: ClassVar[str] = "columns"
     title: ClassVar[str] = "Released columns"
