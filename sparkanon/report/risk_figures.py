@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sparkanon.report import charts
 from sparkanon.report.charts import Bar, Point
+from sparkanon.report.clearing import Part
 from sparkanon.report.figures import (
     Figure,
-    Part,
     count,
     format_of,
     interval,

@@ -89,7 +89,7 @@ def constraints(rows: DataFrame, policy: Policy) -> Constraints:
         Problem(
             "constraints.l_diversity",
             f"'{rule.column}' has only "
-            + counted(np.count_nonzero(column.counts), "value", "different values"),
+            + counted(int(np.count_nonzero(column.counts)), "value", "different values"),
         )
         for rule, column in zip(made.rules, made.columns, strict=True)
         if rule.measure != "t_closeness" and np.count_nonzero(column.counts) < rule.limit

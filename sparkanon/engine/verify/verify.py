@@ -12,7 +12,7 @@ from pyspark.sql import types as T
 from sparkanon.engine.count.class_sizes import SIZE, class_sizes_of, size_buckets
 from sparkanon.engine.sql.names import DRAWN, GROUP, quoted
 from sparkanon.engine.sql.rows import row_hash
-from sparkanon.errors import Problem, VerificationError
+from sparkanon.errors import Problem, VerificationError, counted
 from sparkanon.measures.anonymity import ClassSizes
 from sparkanon.promises import Classes, DrawnFrom, MadeFrom, Measured, Promise
 
@@ -32,9 +32,9 @@ def verify(staged: DataFrame, promise: Promise, records: int, few: int) -> Class
 
     `records` take part in the release. Classes of fewer than `few` are counted together.
     """
-    counted = VERIFIERS[type(promise)](staged, promise, few)
-    sizes, k = counted.sizes, promise.k
-    problems = list(counted.problems)
+    found = VERIFIERS[type(promise)](staged, promise, few)
+    sizes, k = found.sizes, promise.k
+    problems = list(found.problems)
     if not promise.rows.allow(records, sizes.records):
         staged_rows = counted(sizes.records, "row is staged", "rows are staged")
         taking_part = counted(records, "record")
