@@ -58,17 +58,17 @@ def numbers(part: Any) -> list[float]:
 def test_only_what_may_go_out_goes_out(people: DataFrame, tmp_path: Path) -> None:
     made = sparkanon.anonymize(people, policy(tmp_path))
     text = (tmp_path / "release" / "_sparkanon.json").read_text()
-    told = json.loads(text)
-    assert set(told) == PUBLIC
+    reported = json.loads(text)
+    assert set(reported) == PUBLIC
     assert "ssn" not in text
-    assert set(told["columns"]) == {"a", "b", "ill"}
+    assert set(reported["columns"]) == {"a", "b", "ill"}
     for private in ("fingerprint", "seed", "policy_hash", "class_sizes", "seconds", "runs"):
         assert private not in text, private
-    assert ROWS not in numbers(told), "how many rows were dropped would follow"
+    assert ROWS not in numbers(reported), "how many rows were dropped would follow"
     private = {(m.measure, m.column): m.value for m in made.measures}
     assert private["uniqueness", "b"] == pytest.approx(4 / 397)
-    assert ("uniqueness", "b") not in {(m["measure"], m["column"]) for m in told["measures"]}
-    for one in told["measures"]:
+    assert ("uniqueness", "b") not in {(m["measure"], m["column"]) for m in reported["measures"]}
+    for one in reported["measures"]:
         assert one["value"] == three_digits(one["value"])
         if one["measure"] in SHARES:
             assert one["value"] * 397 >= 5 - 0.02
@@ -93,8 +93,8 @@ def test_shares_are_rounded_up_to_groups_of_k() -> None:
 @pytest.mark.parametrize("name", sorted(CATALOGUE))
 def test_every_measure_has_a_public_form(name: str) -> None:
     exact = Measure(name, 0.1234567, None, 0.1134567, 0.1334567)
-    told = public(exact, 1000, 5)
-    shown = (told.value, told.low, told.high)
+    reported = public(exact, 1000, 5)
+    shown = (reported.value, reported.low, reported.high)
     if name in ("sse", "sst", "ssb", "il1s", "below_k"):  # exact by nature, or about few
         assert shown == (None, None, None)
     elif name in SHARES:  # whole groups of five of a thousand, and never less than it is

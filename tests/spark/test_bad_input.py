@@ -45,7 +45,7 @@ def picture(folder: Path) -> dict[str, str]:
 def refusal(
     tmp_path: Path, spark: Any, df: Any, policy: dict[str, Any], kind: type[SparkanonError]
 ) -> str:
-    """The message of a refusal that wrote nothing and told nothing."""
+    """The message of a refusal that wrote nothing and showed no cell."""
     before = picture(tmp_path)
     with pytest.raises(kind) as caught:
         sparkanon.anonymize(df, policy, spark=spark)

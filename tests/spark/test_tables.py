@@ -118,9 +118,9 @@ def test_files_in_and_out(
         assert multiset(again.data.select(*PUBLIC).replace("", None)) == masked
     assert only(sink.parent) == ["release"]  # no staging left
     assert first.manifest_path is not None
-    told = json.loads(first.manifest_path.read_text())
-    assert (told["rows_in"], told["rows_out"], told["min_class_size"]) == (7, 7, 3)
-    assert told["input"]["version"] is None
+    reported = json.loads(first.manifest_path.read_text())
+    assert (reported["rows_in"], reported["rows_out"], reported["min_class_size"]) == (7, 7, 3)
+    assert reported["input"]["version"] is None
 
 
 def test_delta_reads_a_pinned_version_and_publishes_one_commit(

@@ -189,9 +189,9 @@ def test_the_search_stretches_where_it_helps() -> None:
 
 
 def test_an_accident_of_the_folds_is_no_reason_to_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
-    # alpha 1 tells 60 of 100; alpha 8 tells `more` others and misses 4 of those: the standard
+    # alpha 1 gets 60 of 100 right; alpha 8 gets `more` others and misses 4 of those: the standard
     # error of the difference is the root of more + 4
-    def telling(more: int) -> Any:
+    def predicting(more: int) -> Any:
         def right(_: Any, matrix: Floats, sample: Any, k: int) -> Any:
             if matrix[0, 0] != 8.0:
                 return np.arange(100) < 60
@@ -202,5 +202,5 @@ def test_an_accident_of_the_folds_is_no_reason_to_stretch(monkeypatch: pytest.Mo
     plain = Euclidean().fit(Known({Moments(): ()}))
     sample = SampleByClass((), np.empty(0, np.int64))
     for more, alpha in ((4, 1.0), (7, 1.0), (8, 8.0), (20, 8.0)):  # 7 - 4 < 3.3, 8 - 4 > 3.4
-        monkeypatch.setattr("sparkanon.spaces.stretch._right", telling(more))
+        monkeypatch.setattr("sparkanon.spaces.stretch._right", predicting(more))
         assert best_alpha(plain, np.eye(1), sample, 3) == alpha
