@@ -1,4 +1,4 @@
-"""The generalize release from the outside: what is published covers what was there, for all types."""
+"""The generalize release from the outside: what is published covers the originals, all types."""
 
 from __future__ import annotations
 
