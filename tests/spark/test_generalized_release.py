@@ -228,7 +228,7 @@ def test_a_taxonomy_is_for_categories(table: DataFrame) -> None:
 
 def test_mistakes_in_a_taxonomy_are_reported_with_their_path(table: DataFrame) -> None:
     wrong = {"name": "generalize", "taxonomies": {"town": {"any": ["Aa", "Aa"]}}}
-    with pytest.raises(PolicyError, match=r"method\.release\.taxonomies\.town: 1 values stand"):
+    with pytest.raises(PolicyError, match=r"method\.release\.taxonomies\.town: 1 value stands"):
         released(table, method={"release": wrong})
 
 
