@@ -17,8 +17,14 @@ Taker = MeasureSpec | Attack  # what takes one or more measures
 
 def gives(taker: type[Taker] | Taker) -> tuple[About, ...]:
     """The measures that a spec or an attack takes."""
-    given = getattr(taker, "gives", None)
-    return given if given is not None else (taker.about,)  # type: ignore[union-attr]
+    own = getattr(taker, "about", None)
+    return (own,) if own is not None else of_attack(taker)  # type: ignore[arg-type]
+
+
+def of_attack(attack: type[Attack] | Attack) -> tuple[About, ...]:
+    """The measures of its risk, of its baseline and of its control, if it has one."""
+    control = () if attack.control is None else (attack.control,)
+    return (*attack.gives, attack.baseline, *control)
 
 
 TAKERS: Mapping[str, type[Taker]] = {item.key: item for item in (*MEASURES, *ATTACKS)}
@@ -32,7 +38,11 @@ CATALOGUE: Mapping[str, About] = {
     for about in gives(item)
     if about.family == family
 }
-ALIASES: Mapping[str, str] = {"k": "min_class_size"}  # other names of measures in gates
+# For each risk that an attack gives, what a guess without the release gets right.
+BASELINES: Mapping[str, str] = {
+    about.key: attack.baseline.key for attack in ATTACKS for about in attack.gives
+}
+ALIASES: Mapping[str, str] = {"k": "min_class_size"}  # what people call it in gates
 GATES: tuple[str, ...] = (
     *(gate for about in CATALOGUE.values() for gate in about.gates),
     "min_k",

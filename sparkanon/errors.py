@@ -33,10 +33,31 @@ def short(text: str, most: int = _LONGEST_VALUE) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
+def is_text(text: str) -> bool:
+    """Whether a text can be written: half a character, which YAML can say, cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def printable(text: str) -> str:
+    """Without characters that a terminal obeys or that turn text around: `\\x1b` instead."""
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape").decode() for one in text
+    )
+
+
 def shown(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     """Problems as people and schedulers see them: the first few, and each of limited length."""
     first = tuple(
-        Problem(short(one.path, _LONGEST_PATH), short(one.message, _LONGEST_MESSAGE))
+        Problem(
+            printable(short(one.path, _LONGEST_PATH)),
+            printable(short(one.message, _LONGEST_MESSAGE)),
+        )
         for one in problems[:MOST_SHOWN]
     )
     more = len(problems) - len(first)

@@ -25,7 +25,6 @@ from sparkanon.spaces.needs import (
     Moments,
     MomentsByClass,
     SampleByClass,
-    classes_problem,
     moments_by_class,
     sample_by_class,
     sums_by_class,
@@ -81,10 +80,7 @@ def _class_moments(
     table: Table, needs: Sequence[ClassMoments], known: Known
 ) -> Mapping[ClassMoments, MomentsByClass]:
     sums = sums_by_class(table.classes, table.records, known[Moments()])
-    problem = classes_problem(sums)
-    if problem is not None:
-        raise InputError(Problem("classes", problem))
-    return dict.fromkeys(needs, moments_by_class(sums))
+    return dict.fromkeys(needs, moments_by_class(sums, "classes"))
 
 
 def _class_sample(

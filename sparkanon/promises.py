@@ -31,12 +31,13 @@ class Rows(StrEnum):
         return 0 < published <= records if self is Rows.FEWER else published > 0
 
 
+@dataclass(frozen=True, kw_only=True)
 class Promise(ABC):
     """A guarantee about `columns`; None as `k` where no number of records is a part of it."""
 
     columns: tuple[str, ...]
     k: int | None
-    rows: Rows
+    rows: Rows = Rows.SAME
 
     kind: ClassVar[str]
     # What `min_class_size` counts: classes of equal rows, or the groups that rows came from.
@@ -71,9 +72,7 @@ class Promise(ABC):
 class Classes(Promise):
     """Every published combination of these columns occurs at least k times."""
 
-    columns: tuple[str, ...]
     k: int
-    rows: Rows = Rows.SAME
     kind: ClassVar[str] = "classes"
 
     @property
@@ -88,11 +87,9 @@ class DrawnFrom(Promise):
     `redrawn`: groups in which nothing moved were drawn again, so that a guess beats 1/m.
     """
 
-    columns: tuple[str, ...]
     k: int
     blocks: Units
     redrawn: bool = False
-    rows: Rows = Rows.SAME
     kind: ClassVar[str] = "drawn_from"
     counted: ClassVar[str] = "group"
     numbered: ClassVar[bool] = True
@@ -129,9 +126,7 @@ class DrawnFrom(Promise):
 class MadeFrom(Promise):
     """Every published record was made from a group of at least k as a whole."""
 
-    columns: tuple[str, ...]
     k: int
-    rows: Rows = Rows.SAME
     kind: ClassVar[str] = "made_from"
     counted: ClassVar[str] = "group"
     numbered: ClassVar[bool] = True
@@ -148,9 +143,7 @@ class MadeFrom(Promise):
 class Measured(Promise):
     """Nothing is guaranteed, for the reason `why`: a gate on a risk has to decide."""
 
-    columns: tuple[str, ...]
     why: str
-    rows: Rows = Rows.SAME
     k: None = field(default=None, init=False)
     kind: ClassVar[str] = "measured"
     guaranteed: ClassVar[bool] = False

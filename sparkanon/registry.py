@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, dataclass_transform
@@ -22,6 +23,8 @@ from pydantic_core import PydanticCustomError
 from sparkanon.errors import PolicyError, Problem, short
 
 C = TypeVar("C")
+MOST_ROWS = 2**63 - 1  # more than any table has, and few digits in a message
+_LONG = 256  # bits of a number that is not printed
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -103,6 +106,11 @@ class Registry(Generic[T]):
         ]
 
 
+def parameters_of(kind: type[Any]) -> frozenset[str]:
+    """The names of what a spec can be given."""
+    return frozenset(field.name for field in dataclasses.fields(kind))
+
+
 def unknown(what: str, name: str, choices: tuple[str, ...]) -> Problem:
     """The problem of a name nobody knows, with the nearest known ones."""
     near = difflib.get_close_matches(name, choices, n=3, cutoff=0.5)
@@ -174,5 +182,12 @@ def spoken(error: Mapping[str, Any]) -> str:
     message = message.removeprefix("Input ").removeprefix("Value error, ")
     message = message.replace("should be", "must be").replace("should ", "must ")
     if isinstance(given, str | int | float | bool) and error["type"] != "method":
-        return f"{message}. Got {short(repr(given))} instead"
+        return f"{message}. Got {_shown(given)} instead"
     return message
+
+
+def _shown(given: str | float) -> str:
+    """A value that somebody wrote; Python does not print numbers of thousands of digits."""
+    if isinstance(given, int) and given.bit_length() > _LONG:
+        return f"a number of {given.bit_length():,} bits"
+    return short(repr(given))

@@ -1,25 +1,24 @@
 """Fitted values as JSON text and back, the same to the last bit; other values are refused.
 
-Reading makes objects of the classes listed in KINDS and of those that their fields name, never
-of a class that the text names. The text holds what was fitted, so also categories and extremes
-of the table: it is as private as the table itself.
+Reading makes objects of the classes in KINDS and of those that their fields name, never of a
+class that the text names. KINDS has what every registered space fits, and the tree of blocks.
+The text holds what was fitted, so also categories and extremes of the table: it is as private as
+the table itself.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_type_hints
 
 from sparkanon.blocks import Tree
 from sparkanon.errors import InputError, Problem
 from sparkanon.json_values import from_plain, refused, to_plain
-from sparkanon.spaces.euclidean import FittedEuclidean
-from sparkanon.spaces.gower import FittedGower
-from sparkanon.spaces.lda import FittedLda
+from sparkanon.spaces import SPACES, FittedSpace
 
-Saved = FittedEuclidean | FittedGower | FittedLda | Tree
+Saved = FittedSpace | Tree
 
 
 @dataclass(frozen=True)
@@ -28,14 +27,16 @@ class Kind:
 
     name: str
     type: type[Saved]
-    version: int = 1
+    version: int
 
 
-KINDS = (
-    Kind("euclidean", FittedEuclidean),
-    Kind("gower", FittedGower),
-    Kind("lda", FittedLda),
-    Kind("tree", Tree),
+_VERSIONS: Mapping[str, int] = {}  # of kinds whose fields changed; the others are at version 1
+KINDS = tuple(
+    Kind(name, made, _VERSIONS.get(name, 1))
+    for name, made in (
+        *((space.key, get_type_hints(space.fit)["return"]) for space in SPACES),
+        ("tree", Tree),
+    )
 )
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from sparkanon import places
@@ -24,8 +23,8 @@ from sparkanon.cli.running import call as _call
 from sparkanon.cli.running import note_seed as _note_seed
 from sparkanon.cli.running import running_spark as _spark
 from sparkanon.cli.sweep import sweep
-from sparkanon.cli.terminal import err, out
-from sparkanon.errors import GateError, InputError, Problem, SparkanonError, counted
+from sparkanon.cli.terminal import err, escape, out
+from sparkanon.errors import GateError, InputError, Problem, SparkanonError
 from sparkanon.groupings import GROUPINGS
 from sparkanon.measures import MEASURES
 from sparkanon.policy import Policy, load_policy, schema_text
@@ -112,7 +111,7 @@ def validate(policy: PolicyPath, changes: Changes = None, as_json: AsJson = Fals
     if as_json:
         terminal.print_json({"status": "ok", "run_id": None, "policy_hash": checked.digest()})
         return
-    out.print(f"[green]✓[/] {policy} is a valid policy")
+    out.print(f"[green]✓[/] {escape(str(policy))} is a valid policy")
     method, groups = checked.method, checked.groups
     made = "" if groups is None else f"k = {groups.k}, grouping {groups.grouping.key}, "
     out.print(
@@ -236,7 +235,7 @@ def profile(
         return
     _show_profile(found)
     if to is not None:
-        out.print(f"\nstarter policy: [bold]{to}[/]")
+        out.print(f"\nstarter policy: [bold]{escape(str(to))}[/]")
     else:
         out.print("\n[dim]# starter policy, read it before you run it[/]")
         out.print(text, markup=False)
@@ -250,7 +249,7 @@ def _show_profile(found: Any) -> None:
     for column in found.columns:
         grid.add_row(
             escape(column.name),
-            column.type,
+            escape(column.type),
             _percent(column.null_share),
             "-" if column.distinct is None else f"{column.distinct:,}",
             _percent(column.top_share),
@@ -299,7 +298,7 @@ def sample_data(
     if as_json:
         terminal.print_json({"status": "ok", "run_id": _call.run_id, "rows": rows, "output": to})
     else:
-        out.print(f"[green]✓[/] {counted(rows, 'person', 'people')} in [bold]{to}[/]")
+        out.print(f"[green]✓[/] {rows:,} people in [bold]{escape(to)}[/]")
 
 
 @app.command()

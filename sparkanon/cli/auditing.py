@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from sparkanon.cli import terminal
@@ -18,7 +17,7 @@ from sparkanon.cli.running import (
     guessed_source,
     running_spark,
 )
-from sparkanon.cli.terminal import out
+from sparkanon.cli.terminal import escape, out
 from sparkanon.errors import InputError, Problem
 from sparkanon.policy import Policy, load_policy
 

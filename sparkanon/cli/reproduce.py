@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from sparkanon.cli import terminal
 from sparkanon.cli.running import AsJson, call, running_spark
-from sparkanon.cli.terminal import out
+from sparkanon.cli.terminal import escape, out
 from sparkanon.errors import InputError, Problem
 
 

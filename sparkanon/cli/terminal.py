@@ -7,11 +7,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich import markup
 from rich.console import Console
-from rich.markup import escape
 from rich.status import Status
 
-from sparkanon.errors import Problem, SparkanonError, shown
+from sparkanon.errors import Problem, SparkanonError, printable, shown
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -32,6 +32,11 @@ _STEPS = {
     "attributes": "looking at sensitive columns",
     "linkage": "linking records",
 }
+
+
+def escape(text: str) -> str:
+    """A text that somebody else wrote, to be shown as it is and obeyed by nothing."""
+    return markup.escape(printable(text))
 
 
 class Progress:

@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sparkanon.engine.pipeline import anonymize
 from sparkanon.engine.runs.steps import Steps, Watcher
 from sparkanon.experiments.data import check_files
-from sparkanon.experiments.plots import Panel, draw
+from sparkanon.experiments.plots import Panel, by_method, draw
 from sparkanon.numeric.records import Floats
 
 if TYPE_CHECKING:
@@ -157,10 +157,7 @@ def panels(rows: pd.DataFrame) -> list[Panel]:
     for one in DATA_SETS:
         own = rows[(rows["data"] == one.name) & (rows["k"] > 1)]
         for measure, name in (("accuracy", "accuracy"), ("f1", "F-measure")):
-            series = {
-                str(method): list(zip(part["k"], part[measure], strict=True))
-                for method, part in own.groupby("method", sort=False)
-            }
+            series = by_method(own, measure)
             made.append(Panel(f"Fig. {one.figure}: {one.name}", "k", name, series))
     return made
 

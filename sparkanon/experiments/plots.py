@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -17,6 +19,14 @@ class Panel:
     y: str
     series: Mapping[str, Sequence[tuple[float, float]]]
     bold: str = ""  # the series that is drawn thick
+
+
+def by_method(rows: pd.DataFrame, y: str) -> dict[str, list[tuple[float, float]]]:
+    """The series of a panel: `y` over k, for each method in the order of the rows."""
+    return {
+        str(method): list(zip(part["k"], part[y], strict=True))
+        for method, part in rows.groupby("method", sort=False)
+    }
 
 
 def draw(panels: Sequence[Panel], path: Path, columns: int = 2) -> None:

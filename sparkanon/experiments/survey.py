@@ -14,7 +14,7 @@ import pandas as pd
 from sparkanon.engine.runs.steps import Watcher
 from sparkanon.engine.sweep.sweep import sweep
 from sparkanon.experiments.data import check_files
-from sparkanon.experiments.plots import Panel, draw
+from sparkanon.experiments.plots import Panel, by_method, draw
 from sparkanon.experiments.survey_figures import DIFFERENT, EXACT_MDAV, KS, LOWER, PUBLISHED
 from sparkanon.groupings import GROUPINGS
 from sparkanon.policy import make_policy
@@ -84,10 +84,7 @@ def panels(rows: pd.DataFrame) -> list[Panel]:
     for name, number in DATA_SETS.items():
         own = rows[rows["data"] == name]
         mdav = own[own["method"] == "mdav"].set_index("k")["ours"]
-        series = {
-            str(method): [(k, il / mdav[k]) for k, il in zip(part["k"], part["ours"], strict=True)]
-            for method, part in own.groupby("method", sort=False)
-        }
+        series = by_method(own.assign(share=own["ours"] / own["k"].map(mdav)), "share")
         made.append(Panel(f"Table {number}: {name}", "k", "loss / MDAV's", series, HIGH))
     return made
 

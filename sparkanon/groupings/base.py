@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -52,12 +52,16 @@ class Crossing(Grouping, Protocol):
 
 
 class OneKernel:
-    """What groupings share that are one call of a kernel: no chance, no parameters but k."""
+    """What groupings share that are one call of a kernel: no chance if nothing else is said."""
 
     kernel: ClassVar[Callable[..., Labels]]
     bounded: ClassVar[bool] = True
     random: ClassVar[bool] = False
 
+    def parameters(self, points: Points, rng: np.random.Generator) -> tuple[Any, ...]:
+        """What the kernel gets after the points and k."""
+        return ()
+
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
-        """Label every record with its group; the same records give the same groups."""
-        return type(self).kernel(*arrays(points), k)
+        """Label every record with its group; without chance the same records give the same."""
+        return type(self).kernel(*arrays(points), k, *self.parameters(points, rng))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
-from sparkanon.numeric.arrays import arrays
+from sparkanon.groupings.base import OneKernel
 from sparkanon.numeric.group.ga import LOOSE, ga
 from sparkanon.numeric.points import Points
-from sparkanon.numeric.records import Labels
 from sparkanon.registry import spec
 
 Population = Annotated[int, Field(ge=2, le=10_000, description="chromosomes of a generation")]
@@ -22,7 +21,7 @@ Crossover = Annotated[float, Field(ge=0, le=1, description="share of children of
 
 
 @spec
-class Ga:
+class Ga(OneKernel):
     """Chromosomes that name the group of every record, bred for a low cost; for small data.
 
     The start is groups around random records. A child takes a stretch of genes from its second
@@ -35,19 +34,14 @@ class Ga:
     title: ClassVar[str] = "genetic algorithm, for small data"
     source: ClassVar[str] = "SURVEY 3.1; Solanas 2008"
     block_rows: ClassVar[int] = 2_000
-    bounded: ClassVar[bool] = True
     random: ClassVar[bool] = True
+    kernel = ga
 
     population: Population = 100
     generations: Generations = 200
     mutation: Mutation = 0.1
     crossover: Crossover = 0.5
 
-    def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
-        """Label every record with its group; another `rng` gives other groups."""
-        values, metric = arrays(points)
+    def parameters(self, points: Points, rng: np.random.Generator) -> tuple[Any, ...]:
         nobody = np.full(points.n, LOOSE, np.int32)
-        return ga(
-            values, metric, k, nobody, self.population, self.generations, self.mutation,
-            self.crossover, rng,
-        )  # fmt: skip
+        return nobody, self.population, self.generations, self.mutation, self.crossover, rng

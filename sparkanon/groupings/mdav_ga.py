@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
+from sparkanon.groupings.base import OneKernel
 from sparkanon.groupings.ga import Crossover, Generations, Mutation, Population
-from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.group.mdav_ga import mdav_ga
 from sparkanon.numeric.points import Points
-from sparkanon.numeric.records import Labels
 from sparkanon.registry import spec
 
 
 @spec
-class MdavGa:
+class MdavGa(OneKernel):
     """Groups of MDAV, gathered by MDAV into macro-groups, and `Ga` in each of them.
 
     The groups of MDAV are one chromosome of the start, so the result is never worse.
@@ -26,8 +25,8 @@ class MdavGa:
     title: ClassVar[str] = "MDAV, then a genetic algorithm in macro-groups"
     source: ClassVar[str] = "SURVEY 3.1; Solanas 2008"
     block_rows: ClassVar[int] = 32_768
-    bounded: ClassVar[bool] = True
     random: ClassVar[bool] = True
+    kernel = mdav_ga
 
     macro: Annotated[
         int, Field(ge=4, le=1_000, description="records of a macro-group; at least 2 k are taken")
@@ -37,9 +36,6 @@ class MdavGa:
     mutation: Mutation = 0.1
     crossover: Crossover = 0.5
 
-    def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
-        """Label every record with its group; another `rng` gives other groups."""
-        return mdav_ga(
-            *arrays(points), k, self.macro, self.population, self.generations, self.mutation,
-            self.crossover, rng,
-        )  # fmt: skip
+    def parameters(self, points: Points, rng: np.random.Generator) -> tuple[Any, ...]:
+        bred = self.population, self.generations, self.mutation, self.crossover
+        return self.macro, *bred, rng

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
-from sparkanon.numeric.arrays import arrays
+from sparkanon.groupings.base import OneKernel
 from sparkanon.numeric.group.tfrp import tfrp
-from sparkanon.numeric.points import Points
-from sparkanon.numeric.records import Labels
 from sparkanon.registry import spec
 
 
 @spec
-class Tfrp:
+class Tfrp(OneKernel):
     """Groups of k around the record furthest from one of two fixed points, in turn.
 
     The survey calls the reference points extreme points of the data (3.5). Taken are the points
@@ -28,10 +24,4 @@ class Tfrp:
     title: ClassVar[str] = "TFRP-1, two fixed reference points, groups of fixed size"
     source: ClassVar[str] = "SURVEY 3.5"
     block_rows: ClassVar[int] = 65_536
-    bounded: ClassVar[bool] = True
-    random: ClassVar[bool] = False
-
-    def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
-        """Label every record with its group; the same records give the same groups."""
-        values, metric = arrays(points)
-        return tfrp(values, metric, k)
+    kernel = tfrp

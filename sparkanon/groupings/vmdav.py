@@ -7,15 +7,14 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from sparkanon.numeric.arrays import arrays
+from sparkanon.groupings.base import OneKernel
 from sparkanon.numeric.group.vmdav import vmdav
 from sparkanon.numeric.points import Points
-from sparkanon.numeric.records import Labels
 from sparkanon.registry import one_of, spec
 
 
 @spec
-class Vmdav:
+class Vmdav(OneKernel):
     """Groups of k around the records furthest from the centre, extended while others are near.
 
     The centre is that of all records, computed once (SURVEY 3.6, step 2). A group takes in the
@@ -31,8 +30,7 @@ class Vmdav:
     title: ClassVar[str] = "V-MDAV, groups of variable size"
     source: ClassVar[str] = "SURVEY 3.6"
     block_rows: ClassVar[int] = 65_536
-    bounded: ClassVar[bool] = True
-    random: ClassVar[bool] = False
+    kernel = vmdav
 
     gamma: Annotated[
         Annotated[float, Field(ge=0, le=10)] | Literal["auto"],
@@ -40,7 +38,5 @@ class Vmdav:
         Field(description="how readily groups are extended; 0: never; auto: by trial"),
     ] = "auto"
 
-    def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
-        """Label every record with its group; the same records give the same groups."""
-        gamma = None if self.gamma == "auto" else float(self.gamma)
-        return vmdav(*arrays(points), k, gamma)
+    def parameters(self, points: Points, rng: np.random.Generator) -> tuple[float | None]:
+        return (None if self.gamma == "auto" else float(self.gamma),)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from sparkanon.needs import Need
+
+A = TypeVar("A")
 
 UNKNOWN_K = 10  # without a k: the coarser of the two thresholds statistical offices use
 
@@ -50,8 +52,17 @@ class ClassSizes:
         }
 
 
+class OfClasses(Need[A]):
+    """It is about classes of rows that look alike, or about the groups that rows were drawn from.
+
+    Where a release draws from groups and nobody knows these, nobody can answer it.
+    """
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
-class Sizes(Need[ClassSizes]):
+class Sizes(OfClasses[ClassSizes]):
     """Sizes of the classes of the release, or of the groups that it draws from."""
 
 

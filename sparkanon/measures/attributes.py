@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from sparkanon.measures.base import About, Measure
+from sparkanon.measures.base import About, FromOne, Measure, Values
 from sparkanon.measures.diversity import Diversities, Diversity
 from sparkanon.measures.needs import Given
-from sparkanon.needs import Known, Need
+from sparkanon.needs import Known
 from sparkanon.registry import spec
 
 USUAL_C = 2.0  # of recursive (c, l)-diversity; all measures share one count if it is theirs, too
-
-
-def with_worst(about: About, tallies: Mapping[str, Diversity]) -> list[Measure]:
-    """The worst column as the table's value, then each column's."""
-    # a tally names its numbers as the measures do
-    columns = [
-        Measure(about.key, float(getattr(tally, about.key)), name)
-        for name, tally in tallies.items()
-    ]
-    return [*worst(about, columns), *columns]
 
 
 def worst(about: About, columns: Sequence[Measure]) -> list[Measure]:
@@ -33,8 +23,22 @@ def worst(about: About, columns: Sequence[Measure]) -> list[Measure]:
     return [Measure(about.key, choose(values))] if values else []
 
 
+class OfClasses(FromOne[Mapping[str, Diversity]]):
+    """One of the numbers of a tally, which has the measure's name; the table's is the worst."""
+
+    def asks(self, given: Given) -> Diversities:
+        return Diversities(USUAL_C)
+
+    def values(self, answer: Mapping[str, Diversity], given: Given) -> Values:
+        return {name: float(getattr(tally, self.key)) for name, tally in answer.items()}
+
+    def finish(self, given: Given, known: Known) -> list[Measure]:
+        columns = super().finish(given, known)
+        return [*worst(self.about, columns), *columns]
+
+
 @spec
-class LDistinct:
+class LDistinct(OfClasses):
     """Fewest distinct sensitive values in a class."""
 
     about: ClassVar[About] = About(
@@ -51,20 +55,10 @@ class LDistinct:
             "it is known to have it."
         ),
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = False
-
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (Diversities(USUAL_C),)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        return with_worst(self.about, known[Diversities(USUAL_C)])
 
 
 @spec
-class LEntropy:
+class LEntropy(OfClasses):
     """Least exp(entropy) of the sensitive values of a class."""
 
     about: ClassVar[About] = About(
@@ -84,20 +78,10 @@ class LEntropy:
             "class."
         ),
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = False
-
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (Diversities(USUAL_C),)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        return with_worst(self.about, known[Diversities(USUAL_C)])
 
 
 @spec
-class LRecursive:
+class LRecursive(OfClasses):
     """Largest l for which every class is recursively (c, l)-diverse."""
 
     about: ClassVar[About] = About(
@@ -118,22 +102,15 @@ class LRecursive:
             "The higher it is, the less an attacker learns even after ruling some values out."
         ),
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = False
 
     c: Annotated[float, Field(gt=0, allow_inf_nan=False)] = USUAL_C
 
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (Diversities(self.c),)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        return with_worst(self.about, known[Diversities(self.c)])
+    def asks(self, given: Given) -> Diversities:
+        return Diversities(self.c)
 
 
 @spec
-class TCloseness:
+class TCloseness(OfClasses):
     """Largest earth mover's distance between a class and the whole table."""
 
     about: ClassVar[About] = About(
@@ -152,20 +129,10 @@ class TCloseness:
             "it says everything."
         ),
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = False
-
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (Diversities(USUAL_C),)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        return with_worst(self.about, known[Diversities(USUAL_C)])
 
 
 @spec
-class Homogeneous:
+class Homogeneous(OfClasses):
     """Share of records in classes with one sensitive value."""
 
     about: ClassVar[About] = About(
@@ -182,13 +149,3 @@ class Homogeneous:
         ),
         outside="share of records",
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = False
-
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (Diversities(USUAL_C),)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        return with_worst(self.about, known[Diversities(USUAL_C)])

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
 
 from sparkanon.measures.needs import Given
 from sparkanon.needs import Known, Need
+from sparkanon.numeric.records import Floats
+
+A = TypeVar("A")
 
 Unit = Literal["percent", "share", "count", "number"]
 Better = Literal["lower", "higher", "neither"]
@@ -62,6 +68,9 @@ class About:
     conclude: str
     outside: Outside = "number"
     per_column: bool = False  # whether values of single columns may go out, too
+    drawn: bool = True  # whether its values by column have a common scale, and so a chart
+    by_k: bool = False  # whether it counts by k, which the policy must then say
+    terms: tuple[str, ...] = ()  # measures that it adds up: who knows the others knows each
 
     @property
     def direction(self) -> str:
@@ -100,3 +109,44 @@ class MeasureSpec(Protocol):
     def finish(self, given: Given, known: Known) -> list[Measure]:
         """The table's value first, then those of columns; none where it is not defined."""
         ...
+
+
+# Of one measure: the table's value, called None, first, then those of columns.
+Values = Mapping[str | None, float | None]
+
+
+class Described(MeasureSpec):
+    """A measure spec that says everything about itself in `about`: its names are read there."""
+
+    ordered: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "about" in vars(cls):  # a family of measures has none of its own
+            cls.key, cls.title, cls.source = cls.about.key, cls.about.title, cls.about.source
+
+    def measures(self, values: Values) -> list[Measure]:
+        return [Measure(self.key, value, column) for column, value in values.items()]
+
+
+class FromOne(Described, Generic[A]):
+    """A measure that follows from one answer."""
+
+    @abstractmethod
+    def asks(self, given: Given) -> Need[A]:
+        """The one need."""
+
+    @abstractmethod
+    def values(self, answer: A, given: Given) -> Values:
+        """None at all where the measure is not defined."""
+
+    def needs(self, given: Given) -> tuple[Need[Any], ...]:
+        return (self.asks(given),)
+
+    def finish(self, given: Given, known: Known) -> list[Measure]:
+        return self.measures(self.values(known[self.asks(given)], given))
+
+
+def by_column(table: float, columns: Floats, names: Iterable[str]) -> Values:
+    """The table's value, then the columns' by their names."""
+    return {None: table, **dict(zip(names, np.asarray(columns).tolist(), strict=True))}

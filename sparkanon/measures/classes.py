@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from sparkanon.measures.anonymity import Sizes
-from sparkanon.measures.base import About, Measure
+from sparkanon.measures.anonymity import ClassSizes, Sizes
+from sparkanon.measures.base import About, FromOne, Values
 from sparkanon.measures.needs import Given
-from sparkanon.needs import Known, Need
 from sparkanon.registry import spec
 
 
+class OfSizes(FromOne[ClassSizes]):
+    """A measure of the sizes of classes."""
+
+    def asks(self, given: Given) -> Sizes:
+        return Sizes()
+
+
 @spec
-class MinClassSize:
+class MinClassSize(OfSizes):
     """Size of the smallest class, or of the smallest group drawn from."""
 
     about: ClassVar[About] = About(
@@ -32,20 +38,13 @@ class MinClassSize:
             "one in k. Below k, the release breaks its promise."
         ),
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = False
 
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (Sizes(),)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        return [Measure(self.key, float(known[Sizes()].smallest))]
+    def values(self, answer: ClassSizes, given: Given) -> Values:
+        return {None: float(answer.smallest)}
 
 
 @spec
-class BelowK:
+class BelowK(OfSizes):
     """Share of records in classes smaller than k."""
 
     about: ClassVar[About] = About(
@@ -61,18 +60,10 @@ class BelowK:
         ),
         conclude=("It must be 0. Anything else names people who do not hide well enough."),
         outside="private",
+        by_k=True,
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = False
 
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (Sizes(),)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
+    def values(self, answer: ClassSizes, given: Given) -> Values:
         if given.k is None:
-            return []
-        sizes = known[Sizes()]
-        share = sizes.below_k / sizes.records if sizes.records else 0.0
-        return [Measure(self.key, share)]
+            return {}
+        return {None: answer.below_k / answer.records if answer.records else 0.0}

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-
-from sparkanon.measures.base import About, Measure
-from sparkanon.measures.moments import needed, of_both
+from sparkanon.measures.base import About, Values
+from sparkanon.measures.distortion import mean_off_diagonal
+from sparkanon.measures.moments import FromMoments, Moments
 from sparkanon.measures.needs import Given
-from sparkanon.needs import Known, Need
 from sparkanon.registry import spec
 
 
 @spec
-class MeanAbsoluteCorrelation:
+class MeanAbsoluteCorrelation(FromMoments):
     """The one number that ROUND 4 (table 7) makes of a matrix of correlations."""
 
     about: ClassVar[About] = About(
@@ -31,17 +29,8 @@ class MeanAbsoluteCorrelation:
             "groups strengthens relations, permuting weakens them."
         ),
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = True
 
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return needed(given)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        _, released = of_both(given, known)
+    def values(self, original: Moments, released: Moments, given: Given) -> Values:
         r = released.correlations()
-        above = np.abs(r[np.triu_indices(len(r), k=1)])
         # one column moves with no other: there is nothing to average
-        return [Measure(self.key, float(above.mean()))] if above.size else []
+        return {None: mean_off_diagonal(r)} if len(r) > 1 else {}

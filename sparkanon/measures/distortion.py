@@ -9,23 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from sparkanon.measures.base import About, Measure
+from sparkanon.measures.base import About, FromOne, Values, by_column
 from sparkanon.measures.moments import (
     NEGLIGIBLE,
+    FromMoments,
     Moments,
     PairedMoments,
     PairMoments,
-    needed,
-    of_both,
+    names,
     ordered,
     unit,
 )
 from sparkanon.measures.needs import Given
-from sparkanon.needs import Known, Need
 from sparkanon.numeric.records import Bools, Floats, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.registry import spec
@@ -51,7 +50,7 @@ def il_metrics(moments: PairMoments, statistics: Sequence[ColumnStatistics]) -> 
         _mean_variation(means, z.means - x.means),
         _mean_variation(covariance[half], (released - covariance)[half]),
         _mean_variation(np.diagonal(covariance), np.diagonal(released - covariance)),
-        _mean_off_diagonal(x.correlations() - z.correlations()),
+        mean_off_diagonal(x.correlations() - z.correlations()),
     )
     return 100.0 * sum(parts) / len(parts)
 
@@ -101,13 +100,22 @@ def _mean_variation(of: Floats, difference: Floats) -> float:
     return float(np.mean(np.abs(difference[there]) / np.abs(of[there])))
 
 
-def _mean_off_diagonal(matrix: Floats) -> float:
+def mean_off_diagonal(matrix: Floats) -> float:
     above = np.abs(matrix[np.triu_indices(len(matrix), k=1)])
     return float(above.mean()) if above.size else 0.0
 
 
+class OfCells(FromOne[PairMoments]):
+    """A measure of what happened to each cell."""
+
+    ordered: ClassVar[bool] = True
+
+    def asks(self, given: Given) -> PairedMoments:
+        return PairedMoments()
+
+
 @spec
-class Il1s:
+class Il1s(OfCells):
     """Sum over cells of |x - z| / (sqrt(2) s), s the population sd of the column."""
 
     about: ClassVar[About] = About(
@@ -124,25 +132,14 @@ class Il1s:
         ),
         outside="private",
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = True
 
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (PairedMoments(),)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        sums = known[PairedMoments()].absolute / math.sqrt(2.0)
-        columns = zip(sums.tolist(), _names(given), strict=True)
-        return [
-            Measure(self.key, float(sums.sum())),
-            *(Measure(self.key, each, name) for each, name in columns),
-        ]
+    def values(self, answer: PairMoments, given: Given) -> Values:
+        sums = answer.absolute / math.sqrt(2.0)
+        return by_column(float(sums.sum()), sums, names(given))
 
 
 @spec
-class Il1sMean:
+class Il1sMean(OfCells):
     """IL1s over the number of cells, as ROUND's formula has it (its tables print the sum)."""
 
     about: ClassVar[About] = About(
@@ -161,21 +158,13 @@ class Il1sMean:
             "0.1 means that a typical value moved by about a seventh of a standard deviation."
         ),
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = True
 
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (PairedMoments(),)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        sums = known[PairedMoments()].absolute / math.sqrt(2.0)
-        return _averaged(self.key, sums, given, known)
+    def values(self, answer: PairMoments, given: Given) -> Values:
+        return _averaged(answer.absolute / math.sqrt(2.0), answer, given)
 
 
 @spec
-class Mse:
+class Mse(OfCells):
     """Mean of (x - z)^2 on z-scores."""
 
     about: ClassVar[About] = About(
@@ -194,20 +183,13 @@ class Mse:
             "Large single errors weigh most. In one column its square root is a typical error."
         ),
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = True
 
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (PairedMoments(),)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        return _averaged(self.key, known[PairedMoments()].squared, given, known)
+    def values(self, answer: PairMoments, given: Given) -> Values:
+        return _averaged(answer.squared, answer, given)
 
 
 @spec
-class IlMetrics:
+class IlMetrics(OfCells):
     """Mean variation of values, means, covariances, variances and correlations."""
 
     about: ClassVar[About] = About(
@@ -225,20 +207,13 @@ class IlMetrics:
         ),
         conclude="It asks what an analyst asks: would my summary tables be the same?",
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = True
 
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (PairedMoments(),)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        return [Measure(self.key, il_metrics(known[PairedMoments()], given.statistics))]
+    def values(self, answer: PairMoments, given: Given) -> Values:
+        return {None: il_metrics(answer, given.statistics)}
 
 
 @spec
-class EigenDifference:
+class EigenDifference(FromMoments):
     """Relative difference of the eigenvalues of both correlation matrices."""
 
     about: ClassVar[About] = About(
@@ -255,21 +230,13 @@ class EigenDifference:
         meaning="How much the main directions in which the data vary grew or shrank.",
         conclude=("Near 0, factor analyses and regressions on several columns will look alike."),
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = True
 
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return needed(given)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        x, z = of_both(given, known)
-        return [Measure(self.key, eigen_difference(x.correlations(), z.correlations()))]
+    def values(self, original: Moments, released: Moments, given: Given) -> Values:
+        return {None: eigen_difference(original.correlations(), released.correlations())}
 
 
 @spec
-class CorrelationError:
+class CorrelationError(FromMoments):
     """Mean absolute difference of the correlations of all pairs of ordered columns."""
 
     about: ClassVar[About] = About(
@@ -286,38 +253,16 @@ class CorrelationError:
             "that changed most."
         ),
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = True
 
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return needed(given)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        x, z = of_both(given, known)
-        error = np.abs(x.correlations() - z.correlations())
+    def values(self, original: Moments, released: Moments, given: Given) -> Values:
+        error = np.abs(original.correlations() - released.correlations())
         np.fill_diagonal(error, 0.0)
-        others = max(len(error) - 1, 1)
-        return [
-            Measure(self.key, _mean_off_diagonal(error)),
-            *(
-                Measure(self.key, float(row.sum()) / others, name)
-                for row, name in zip(error, _names(given), strict=True)
-            ),
-        ]
+        columns = error.sum(axis=1) / max(len(error) - 1, 1)
+        return by_column(mean_off_diagonal(error), columns, names(given))
 
 
-def _names(given: Given) -> list[str]:
-    return [given.statistics[at].name for at in ordered(given.statistics)]
-
-
-def _averaged(measure: str, sums: Floats, given: Given, known: Known) -> list[Measure]:
+def _averaged(sums: Floats, moments: PairMoments, given: Given) -> Values:
     """Sums over the numbers of cells that have a value on both sides."""
-    cells = known[PairedMoments()].cells
-    means = sums / np.maximum(cells, 1)
-    columns = zip(means.tolist(), _names(given), strict=True)
-    return [
-        Measure(measure, float(sums.sum()) / max(int(cells.sum()), 1)),
-        *(Measure(measure, each, name) for each, name in columns),
-    ]
+    cells = moments.cells
+    table = float(sums.sum()) / max(int(cells.sum()), 1)
+    return by_column(table, sums / np.maximum(cells, 1), names(given))

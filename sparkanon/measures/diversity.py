@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sparkanon.needs import Need
+from sparkanon.measures.anonymity import OfClasses
 from sparkanon.numeric.records import Floats
 
 Longs = npt.NDArray[np.int64]
@@ -72,7 +72,7 @@ class Diversity:
 
 
 @dataclass(frozen=True)
-class Diversities(Need[Mapping[str, Diversity]]):
+class Diversities(OfClasses[Mapping[str, Diversity]]):
     """For each sensitive column, how diverse it is in the classes of the release."""
 
     c: float  # of recursive (c, l)-diversity

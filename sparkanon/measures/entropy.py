@@ -7,17 +7,18 @@ so no pairing is needed. A null is a value of its own.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from sparkanon.measures.base import About, Measure
+from sparkanon.measures.base import About, FromOne, Values, by_column
 from sparkanon.measures.needs import Given
 from sparkanon.measures.tally import Ints, Tally
-from sparkanon.needs import Known, Need
+from sparkanon.needs import Need
 from sparkanon.numeric.records import Floats, Labels
 from sparkanon.registry import spec
 
@@ -46,8 +47,12 @@ class BinCounts(Tally):
     pairs: Ints  # all pairs one after the other, row by row
 
 
+Columns = tuple[ColumnBins, ...]
+Counted = tuple[BinCounts, BinCounts, Columns]
+
+
 @dataclass(frozen=True)
-class Bins(Need[tuple[BinCounts, BinCounts, tuple[ColumnBins, ...]]]):
+class Bins(Need[Counted]):
     """Counts of bins and of pairs of bins, of the original and of the release."""
 
 
@@ -112,8 +117,22 @@ def _entropy(counts: Ints) -> float:
     return float(-np.sum(share * np.log2(share))) + 0.0
 
 
+class OfBins(FromOne[Counted]):
+    """A measure of the counts of bins of both tables."""
+
+    @abstractmethod
+    def of(self, original: BinCounts, released: BinCounts, columns: Columns) -> Values:
+        """Of one column or more."""
+
+    def asks(self, given: Given) -> Bins:
+        return Bins()
+
+    def values(self, answer: Counted, given: Given) -> Values:
+        return self.of(*answer) if answer[-1] else {}
+
+
 @spec
-class Entropy:
+class Entropy(OfBins):
     """Shannon entropy of the released columns, in bits; the table has the sum (ROUND 4)."""
 
     about: ClassVar[About] = About(
@@ -130,24 +149,14 @@ class Entropy:
             "not between tables."
         ),
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = False
 
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (Bins(),)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        _, released, columns = known[Bins()]
-        if not columns:
-            return []
+    def of(self, original: BinCounts, released: BinCounts, columns: Columns) -> Values:
         found = entropies(released, columns)
-        return _by_column(self.key, float(found.sum()), found, columns)
+        return by_column(float(found.sum()), found, (c.name for c in columns))
 
 
 @spec
-class MiLoss:
+class MiLoss(OfBins):
     """Mean loss of the columns' average mutual information (PKA 5.1).
 
     MI_loss = 1/m * sum of (MI_T - MI_T'), where MI_T is the vector of each attribute's average
@@ -172,24 +181,7 @@ class MiLoss:
             "that the original has not."
         ),
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = False
 
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (Bins(),)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        original, released, columns = known[Bins()]
-        if not columns:
-            return []
+    def of(self, original: BinCounts, released: BinCounts, columns: Columns) -> Values:
         lost = _average_information(original, columns) - _average_information(released, columns)
-        return _by_column(self.key, float(lost.mean()), lost, columns)
-
-
-def _by_column(
-    measure: str, table: float, values: Floats, columns: Sequence[ColumnBins]
-) -> list[Measure]:
-    named = zip(values.tolist(), columns, strict=True)
-    return [Measure(measure, table), *(Measure(measure, each, c.name) for each, c in named)]
+        return by_column(float(lost.mean()), lost, (c.name for c in columns))

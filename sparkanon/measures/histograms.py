@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from sparkanon.measures.moments import unit
+from sparkanon.measures.moments import ordered, unit
 from sparkanon.measures.needs import Given, PairTally
 from sparkanon.measures.tally import Ints, Tally
 from sparkanon.needs import Known
-from sparkanon.numeric.records import Column, Records, Scale
+from sparkanon.numeric.records import Column, Records
 from sparkanon.numeric.statistics import ColumnStatistics
 
 REACH = 3.0  # sd on both sides of the mean; what lies beyond is in the outermost bins
@@ -42,10 +42,9 @@ def local(
     original: Records, published: Records, statistics: Sequence[ColumnStatistics]
 ) -> Histograms:
     """One block; nulls are in no bin."""
-    ordered = [at for at, s in enumerate(statistics) if s.scale is not Scale.NOMINAL]
     rows = [(_counted(original[at], statistics[at]), _counted(published[at], statistics[at]))
-            for at in ordered]  # fmt: skip
-    shape = (len(ordered), BINS)
+            for at in ordered(statistics)]  # fmt: skip
+    shape = (len(rows), BINS)
     return Histograms(
         np.array([x for x, _ in rows], np.int64).reshape(shape),
         np.array([z for _, z in rows], np.int64).reshape(shape),
@@ -61,18 +60,17 @@ def _counted(column: Column, s: ColumnStatistics) -> Ints:
 def finish(
     counts: Histograms, statistics: Sequence[ColumnStatistics], k: int
 ) -> list[dict[str, Any]]:
-    """Shares for `report.json`; bins of 1 to k - 1 records look like empty ones."""
-    ordered = [s for s in statistics if s.scale is not Scale.NOMINAL]
+    """For `report.json`: shares; a bin with fewer than k records is not told apart from empty."""
     return [
         {
-            "column": s.name,
+            "column": statistics[column].name,
             "kind": "numeric",
             "unit": "standard deviations from the mean",
             "edges": EDGES.tolist(),
             "original": _shares(counts.original[at], k),
             "released": _shares(counts.released[at], k),
         }
-        for at, s in enumerate(ordered)
+        for at, column in enumerate(ordered(statistics))
     ]
 
 

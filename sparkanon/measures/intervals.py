@@ -11,6 +11,7 @@ within, a null on one side only is not.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
@@ -18,8 +19,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from sparkanon.measures.base import About, Measure
-from sparkanon.measures.moments import ordered
+from sparkanon.measures.base import About, Described, Measure
+from sparkanon.measures.moments import names, ordered
 from sparkanon.measures.needs import Given, PairTally
 from sparkanon.measures.ranks import RankGrid, RankGrids
 from sparkanon.measures.tally import Ints, Tally
@@ -131,19 +132,6 @@ def _count(surely: Sequence[Bools], possibly: Sequence[Bools]) -> WithinCounts:
     )
 
 
-def _shares(
-    measure: str, counts: WithinCounts, statistics: Sequence[ColumnStatistics]
-) -> list[Measure]:
-    names = [statistics[at].name for at in ordered(statistics)]
-    if not names:
-        return []
-    columns = zip(counts.surely.tolist(), counts.possibly.tolist(), names, strict=True)
-    return [
-        _share(measure, counts.all_surely, counts.all_possibly, counts.rows, None),
-        *(_share(measure, low, high, counts.rows, name) for low, high, name in columns),
-    ]
-
-
 def _share(measure: str, surely: int, possibly: int, rows: int, column: str | None) -> Measure:
     low, high = surely / max(rows, 1), possibly / max(rows, 1)
     if surely == possibly:
@@ -152,7 +140,33 @@ def _share(measure: str, surely: int, possibly: int, rows: int, column: str | No
 
 
 @spec
-class IntervalSd:
+class OfWithin(Described):
+    """Shares of the records that are within an interval, of all columns at once first."""
+
+    ordered: ClassVar[bool] = True
+
+    width: Width = WIDTH
+
+    @abstractmethod
+    def asks(self, given: Given) -> Need[WithinCounts]:
+        """The one need."""
+
+    def needs(self, given: Given) -> tuple[Need[Any], ...]:
+        return (self.asks(given),)
+
+    def finish(self, given: Given, known: Known) -> list[Measure]:
+        counts, columns = known[self.asks(given)], names(given)
+        if not columns:
+            return []
+        ends = zip(counts.surely.tolist(), counts.possibly.tolist(), columns, strict=True)
+        return [
+            _share(self.key, counts.all_surely, counts.all_possibly, counts.rows, None),
+            *(_share(self.key, low, high, counts.rows, name) for low, high, name in ends),
+        ]
+
+
+@spec
+class IntervalSd(OfWithin):
     """Share of records all of whose originals lie within the published value +- p sd."""
 
     about: ClassVar[About] = About(
@@ -173,22 +187,13 @@ class IntervalSd:
         ),
         outside="share of records",
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = True
 
-    width: Width = WIDTH
-
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (WithinSd(self.width),)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        return _shares(self.key, known[WithinSd(self.width)], given.statistics)
+    def asks(self, given: Given) -> WithinSd:
+        return WithinSd(self.width)
 
 
 @spec
-class IntervalRank:
+class IntervalRank(OfWithin):
     """The same in ranks of the original column.
 
     The value is the upper bound of the risk; `low` and `high` are None where it is exact.
@@ -214,15 +219,6 @@ class IntervalRank:
         ),
         outside="share of records",
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = True
 
-    width: Width = WIDTH
-
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (WithinRanks(self.width),)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        return _shares(self.key, known[WithinRanks(self.width)], given.statistics)
+    def asks(self, given: Given) -> WithinRanks:
+        return WithinRanks(self.width)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sparkanon.measures.base import About, Measure
+from sparkanon.measures.base import About, FromOne, Measure, Values
 from sparkanon.measures.distortion import between
 from sparkanon.measures.moments import EachMoments
 from sparkanon.measures.needs import Given, PairTally
@@ -30,6 +30,11 @@ class SquaredErrors(PairTally[Floats]):
 
     def count(self, original: Records, released: Records, given: Given, known: Known) -> Floats:
         return np.array(local(original, released, given.statistics))
+
+
+@dataclass(frozen=True)
+class GroupMeans(Need[bool]):
+    """That every released value is taken for the mean of its group; refused where it is none."""
 
 
 def local(
@@ -99,8 +104,18 @@ def _sst(s: ColumnStatistics) -> float:
     return (s.n - s.nulls) + 2.0 * s.n * share * (1.0 - share)
 
 
+class OfErrors(FromOne[Floats]):
+    """One of the numbers of `Loss`, which has the measure's name."""
+
+    def asks(self, given: Given) -> SquaredErrors:
+        return SquaredErrors()
+
+    def values(self, answer: Floats, given: Given) -> Values:
+        return {name: getattr(loss, self.key) for name, loss in finish(answer, given).items()}
+
+
 @spec
-class Il:
+class Il(OfErrors):
     """Share of the variance that is lost.
 
     Without a pairing it is 100 * (1 - SSB / SST) of numeric columns, SURVEY 2.2 (3) and (4), and
@@ -128,24 +143,18 @@ class Il:
         ),
         per_column=True,
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = False
 
     def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (SquaredErrors(),) if given.paired else (EachMoments(),)
+        return super().needs(given) if given.paired else (EachMoments(), GroupMeans())
 
     def finish(self, given: Given, known: Known) -> list[Measure]:
         if given.paired:
-            found = finish(known[SquaredErrors()], given)
-            return [Measure(self.key, loss.il, name) for name, loss in found.items()]
-        lost = between(*known[EachMoments()], given.statistics)
-        return [Measure(self.key, value, name) for name, value in lost.items()]
+            return super().finish(given, known)
+        return self.measures(between(*known[EachMoments()], given.statistics))
 
 
 @spec
-class Sse:
+class Sse(OfErrors):
     """Sum of squared differences between original and published z-scores."""
 
     about: ClassVar[About] = About(
@@ -165,22 +174,12 @@ class Sse:
             "table."
         ),
         outside="private",
+        drawn=False,
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = False
-
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (SquaredErrors(),)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        found = finish(known[SquaredErrors()], given)
-        return [Measure(self.key, loss.sse, name) for name, loss in found.items()]
 
 
 @spec
-class Sst:
+class Sst(OfErrors):
     """Sum of squared z-scores of the original."""
 
     about: ClassVar[About] = About(
@@ -194,15 +193,5 @@ class Sst:
         meaning=("How much the original varies in all: what could be lost at most by averaging."),
         conclude="An intermediate result, the 100 % of information loss.",
         outside="private",
+        drawn=False,
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = False
-
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (SquaredErrors(),)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        found = finish(known[SquaredErrors()], given)
-        return [Measure(self.key, loss.sst, name) for name, loss in found.items()]

@@ -11,12 +11,14 @@ the rows in which the cell is non-null on both sides. The loss by nulls is part 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from sparkanon.measures.base import Described, Measure, Values
 from sparkanon.measures.needs import Given, PairTally, SideTally
 from sparkanon.measures.tally import Ints, Tally
 from sparkanon.needs import Known, Need
@@ -116,9 +118,30 @@ def needed(given: Given) -> tuple[Need[Any], ...]:
     return (PairedMoments(),) if given.paired else (EachMoments(),)
 
 
+class FromMoments(Described):
+    """A measure of the moments of both tables; it can be had without a pairing."""
+
+    ordered: ClassVar[bool] = True
+
+    @abstractmethod
+    def values(self, original: Moments, released: Moments, given: Given) -> Values:
+        """None at all where the measure is not defined."""
+
+    def needs(self, given: Given) -> tuple[Need[Any], ...]:
+        return needed(given)
+
+    def finish(self, given: Given, known: Known) -> list[Measure]:
+        return self.measures(self.values(*of_both(given, known), given))
+
+
 def ordered(statistics: Sequence[ColumnStatistics]) -> list[int]:
     """Positions of the numeric and ordinal columns."""
     return [at for at, s in enumerate(statistics) if s.scale is not Scale.NOMINAL]
+
+
+def names(given: Given) -> list[str]:
+    """Of the ordered columns."""
+    return [given.statistics[at].name for at in ordered(given.statistics)]
 
 
 def unit(statistics: ColumnStatistics) -> float:

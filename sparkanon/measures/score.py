@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from sparkanon.measures.base import About, Measure, Taken
+from sparkanon.measures.base import About, Described, Measure, Taken
 from sparkanon.measures.needs import Given
 from sparkanon.needs import Known, Need
 from sparkanon.registry import spec
@@ -17,7 +17,7 @@ TERMS = ("il_metrics", "il1s", "linkage_masked_to_original", "interval_sd")
 
 
 @spec
-class IlDrScore:
+class IlDrScore(Described):
     """0.25 * (ILMetrics + IL1s + DDR + IDR) of ROUND 3.3.3; the lower the better.
 
     Scales are those of ROUND's tables 1 to 6: ILMetrics in percent, IL1s as the plain sum over
@@ -38,10 +38,9 @@ class IlDrScore:
         conclude=(
             "Good for ranking releases of one table; it hides whether loss or risk made it high."
         ),
+        outside="private",  # or it would tell the shares in it to the last record
+        terms=TERMS,
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
     ordered: ClassVar[bool] = True
 
     weights: tuple[Weight, Weight, Weight, Weight] = (0.25, 0.25, 0.25, 0.25)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from sparkanon.measures.base import About, Measure
-from sparkanon.measures.moments import needed, of_both, ordered
+from sparkanon.measures.base import About, Values, by_column
+from sparkanon.measures.moments import FromMoments, Moments, names
 from sparkanon.measures.needs import Given
-from sparkanon.needs import Known, Need
 from sparkanon.registry import spec
 
 
 @spec
-class Ssb:
+class Ssb(FromMoments):
     """Sum of squared distances of released z-scores from their own mean.
 
     Of a release whose values are the means of groups this is SURVEY's sum of squares between
@@ -32,21 +31,9 @@ class Ssb:
         meaning="How much the published values still vary: what is left of the total.",
         conclude="An intermediate result; read information loss instead.",
         outside="private",
+        drawn=False,
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = True
 
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return needed(given)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        _, released = of_both(given, known)
-        sums = np.diagonal(released.count) * np.diagonal(released.covariances())
-        names = [given.statistics[at].name for at in ordered(given.statistics)]
-        columns = zip(sums.tolist(), names, strict=True)
-        return [
-            Measure(self.key, float(sums.sum())),
-            *(Measure(self.key, each, name) for each, name in columns),
-        ]
+    def values(self, original: Moments, released: Moments, given: Given) -> Values:
+        sums = np.diagonal(released.covariances()) * np.diagonal(released.count)
+        return by_column(float(sums.sum()), sums, names(given))

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from sparkanon.measures.base import About, Measure
+from sparkanon.measures.base import About, FromOne, Values
 from sparkanon.measures.needs import Given
-from sparkanon.measures.uniqueness import Subsets
-from sparkanon.needs import Known, Need
+from sparkanon.measures.uniqueness import SubsetClasses, Subsets
 from sparkanon.registry import spec
 
 Largest = Annotated[int, Field(ge=0, le=4, description="Largest subset of the original.")]
 
 
 @spec
-class Uniqueness:
+class OfSubsets(FromOne[Mapping[str | None, SubsetClasses]]):
+    """One of the numbers of the classes, which has the measure's name."""
+
+    subsets: Largest = 1
+
+    def asks(self, given: Given) -> Subsets:
+        return Subsets(self.subsets)
+
+    def values(self, answer: Mapping[str | None, SubsetClasses], given: Given) -> Values:
+        return {name: getattr(classes, self.key) for name, classes in answer.items()}
+
+
+@spec
+class Uniqueness(OfSubsets):
     """Share of unique records: in the release by all columns, in the original by subsets."""
 
     about: ClassVar[About] = About(
@@ -34,24 +47,11 @@ class Uniqueness:
         ),
         outside="share of records",
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = False
-
-    subsets: Largest = 1
-
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (Subsets(self.subsets),)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        found = known[Subsets(self.subsets)]
-        return [Measure(self.key, classes.uniqueness, name) for name, classes in found.items()]
 
 
 @spec
-class Separation:
-    """Share of pairs of records that differ, by the same columns as for uniqueness."""
+class Separation(OfSubsets):
+    """Share of pairs of records that are told apart, as for uniqueness."""
 
     about: ClassVar[About] = About(
         key="separation",
@@ -67,16 +67,3 @@ class Separation:
             "pairs differ even in a well protected table: read it beside uniqueness."
         ),
     )
-    key: ClassVar[str] = about.key
-    title: ClassVar[str] = about.title
-    source: ClassVar[str] = about.source
-    ordered: ClassVar[bool] = False
-
-    subsets: Largest = 1
-
-    def needs(self, given: Given) -> tuple[Need[Any], ...]:
-        return (Subsets(self.subsets),)
-
-    def finish(self, given: Given, known: Known) -> list[Measure]:
-        found = known[Subsets(self.subsets)]
-        return [Measure(self.key, classes.separation, name) for name, classes in found.items()]

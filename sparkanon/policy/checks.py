@@ -158,20 +158,22 @@ def _groups(policy: Policy) -> Iterator[Problem]:
         if getattr(policy.constraints, rule) is not None:
             text = f"{unused} that could keep it; give a gate on what you want to hold instead"
             yield Problem(f"constraints.{rule}", text)
-    counting = counting_below_k(policy.gates, policy.audit)
+    counting = counting_by_k(policy.gates, policy.audit)
     if counting and policy.k is None:
-        yield Problem("k", f"is required: {counting} counts the records in classes under k")
+        yield Problem("k", f"is required: {counting}, which counts by it")
     if policy.k is not None and not counting:
-        text = f"{unused}, and no gate on below_k counts by it; leave it out"
-        yield Problem("k", text)
+        by_k = " or ".join(name for name, about in CATALOGUE.items() if about.by_k)
+        yield Problem("k", f"{unused}, and no gate on {by_k} counts by it; leave it out")
 
 
-def counting_below_k(gates: Iterable[str], audit: AuditPolicy) -> str | None:
-    """What in a policy asks for a count of the records in classes under k."""
+def counting_by_k(gates: Iterable[str], audit: AuditPolicy) -> str | None:
+    """What in a policy asks for a measure that counts by k."""
+    by_k = {name for name, about in CATALOGUE.items() if about.by_k}
     for gate in gates:
-        if measure_of(gate)[1] == "below_k":
-            return f"gate {gate}"
-    return "audit" if audit.take != "all" and "below_k" in audit.named else None
+        if (measure := measure_of(gate)[1]) in by_k:
+            return f"gate {gate} is about {measure}"
+    named = sorted(by_k & audit.named) if audit.take != "all" else []
+    return f"audit takes {named[0]}" if named else None
 
 
 def _methods(policy: Policy) -> Iterator[Problem]:

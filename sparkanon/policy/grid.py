@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,11 +12,11 @@ from typing import Any
 
 from sparkanon.errors import PolicyError, Problem, short
 from sparkanon.groupings import GROUPINGS
-from sparkanon.policy.checks import counting_below_k
+from sparkanon.policy.checks import counting_by_k
 from sparkanon.policy.loading import make_policy, parse_value, put
 from sparkanon.policy.model import AuditPolicy, Method, Policy
 from sparkanon.policy.strict_yaml import TooLargeError
-from sparkanon.registry import Registry
+from sparkanon.registry import Registry, parameters_of
 from sparkanon.releases import RELEASES
 from sparkanon.spaces import SPACES
 
@@ -176,7 +175,7 @@ def _makes_groups(data: Mapping[str, Any]) -> bool:
 
 def _uses_k(data: Mapping[str, Any]) -> bool:
     audit = AuditPolicy.model_validate(data["audit"])
-    return _makes_groups(data) or counting_below_k(data["gates"], audit) is not None
+    return _makes_groups(data) or counting_by_k(data["gates"], audit) is not None
 
 
 def _has(axis: str, config: Any, parameter: str) -> bool:
@@ -184,7 +183,7 @@ def _has(axis: str, config: Any, parameter: str) -> bool:
     name = config.get("name") if isinstance(config, dict) else config
     method = next((item for item in _REGISTRIES[axis] if item.key == name), None)
     outer, *_ = parameter.split(".")
-    return method is None or outer in {field.name for field in dataclasses.fields(method)}
+    return method is None or outer in parameters_of(method)
 
 
 def _by_option(problems: Iterable[Problem], chosen: Mapping[str, Any]) -> list[Problem]:

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from sparkanon.errors import PolicyError, Problem, short
+from sparkanon.errors import PolicyError, Problem, is_text, short
 from sparkanon.policy.checks import problems_in
 from sparkanon.policy.model import Policy, Role, SeedSource, problems_of
 from sparkanon.policy.strict_yaml import DEEPEST, LONGEST, TooLargeError, read_yaml
@@ -98,6 +98,8 @@ def changed(data: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
 
 def put(data: dict[str, Any], path: str, value: Any, option: str = "--set") -> None:
     """Write a value at a dotted path of a policy's mapping; `option` is who asked for it."""
+    if not is_text(path):
+        raise PolicyError(Problem(option, "a path is no UTF-8 text"))
     *parents, last = path.split(".")
     if len(parents) >= DEEPEST:
         raise PolicyError(Problem(option, f"a path has fewer than {DEEPEST} dots"))

@@ -23,7 +23,6 @@ from pydantic import (
 )
 
 from sparkanon.attacks import ATTACKS, Attack
-from sparkanon.attacks.nearest import NearestRecord
 from sparkanon.catalogue import CATALOGUE, Taker, gives
 from sparkanon.errors import Problem
 from sparkanon.groupings import GROUPINGS
@@ -33,7 +32,7 @@ from sparkanon.measures import MEASURES, MeasureSpec
 from sparkanon.measures.anonymity import few
 from sparkanon.numeric.records import Scale
 from sparkanon.promises import Promise
-from sparkanon.registry import choice, mistakes, one_of
+from sparkanon.registry import MOST_ROWS, choice, mistakes, one_of, parameters_of
 from sparkanon.releases import RELEASES, Release
 from sparkanon.releases.centroid import Centroid
 from sparkanon.spaces import SPACES, Space
@@ -231,7 +230,10 @@ class AuditPolicy(_Part):
     )
     table: MeasuresTable | None = Field(None, description="Table that measures are appended to.")
     targets: int | None = Field(
-        None, ge=1, description="Records that attacks look for, drawn by hash; all if not said."
+        None,
+        ge=1,
+        le=MOST_ROWS,
+        description="Records that attacks look for, drawn by hash; all if not said.",
     )
     measures: list[Annotated[MeasureSpec, *choice(MEASURES)]] = Field(
         default_factory=list,
@@ -246,9 +248,15 @@ class AuditPolicy(_Part):
     def chosen(self) -> tuple[Taker, ...]:
         """Measures and attacks with parameters of their own."""
         own: tuple[Taker, ...] = (*self.measures, *self.attacks)
-        if self.targets is None or any(isinstance(one, NearestRecord) for one in own):
+        if self.targets is None:
             return own
-        return (*own, NearestRecord(targets=self.targets))
+        listed = {one.key for one in own}
+        sampled = [
+            ATTACKS.build({"name": attack.key, "targets": self.targets})
+            for attack in ATTACKS
+            if attack.key not in listed and "targets" in parameters_of(attack)
+        ]
+        return (*own, *sampled)
 
     @property
     def named(self) -> frozenset[str]:
@@ -295,7 +303,7 @@ class Policy(_Part):
     unlisted: Literal["error", "drop", "keep"] = Field(
         "error", description="What happens to columns the policy does not name."
     )
-    k: Annotated[int, Field(ge=2, strict=True)] | None = Field(
+    k: Annotated[int, Field(ge=2, le=MOST_ROWS, strict=True)] | None = Field(
         None,
         description="Every record hides among at least k. Required by releases that make groups.",
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from sparkanon.errors import PolicyError, short
+from sparkanon.errors import PolicyError, is_text, short
 
 # Taxonomies are long, but a text at these limits is still read or refused within a second.
 LONGEST = 400_000  # characters
@@ -87,6 +87,14 @@ class _StrictLoader(yaml.SafeLoader):
             self._anchored[event.anchor] = self._nodes - before, self._deepest - self._depth
         self._deepest = max(self._deepest, outer)
         return node
+
+    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
+        value = super().construct_scalar(node)
+        if not is_text(value):
+            raise yaml.constructor.ConstructorError(
+                None, None, "holds half a character, which is no text", node.start_mark
+            )
+        return value
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:

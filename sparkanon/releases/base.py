@@ -84,22 +84,30 @@ class Asked:
     others: bool  # whether columns that are not masked are published, too
 
 
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """How the records of a block stand together, and what else their values may be made from.
+
+    `labels` are the groups; where none are made every record is on its own. `weights` say how
+    much each record counts, for releases that can use it; finite, not negative. None: all the
+    same.
+    """
+
+    labels: Labels
+    rng: np.random.Generator
+    weights: Floats | None = None
+
+    @property
+    def number(self) -> int:
+        """How many groups there are."""
+        return int(self.labels.max()) + 1
+
+
 class FittedRelease(Protocol):
     """A release that knows what it has to know about the table; small, shipped to executors."""
 
-    def publish(
-        self,
-        records: Records,
-        labels: Labels,
-        rng: np.random.Generator,
-        weights: Floats | None = None,
-    ) -> tuple[Published, ...]:
-        """One entry for each column of `records`, in their order.
-
-        `labels` are the groups; where none are made every record is on its own. `weights` say
-        how much each record counts, for releases that can use it; finite, not negative. None:
-        all the same.
-        """
+    def publish(self, records: Records, groups: Grouped) -> tuple[Published, ...]:
+        """One entry for each column of `records`, in their order."""
         ...
 
 
@@ -118,7 +126,7 @@ class Release(Protocol):
     title: ClassVar[str]
     source: ClassVar[str]
     done: ClassVar[str]
-    scales: ClassVar[frozenset[Scale]]
+    scales: ClassVar[frozenset[Scale]] = frozenset(Scale)
     cells: ClassVar[Cells]
     by_group: ClassVar[bool]
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sparkanon.numeric.records import Column, Floats, Labels, Records, Scale
 from sparkanon.promises import Classes, Promise
 from sparkanon.registry import spec
-from sparkanon.releases.base import ByGroup, Cells, NewValues, Published, mostly_null
+from sparkanon.releases.base import ByGroup, Cells, Grouped, NewValues, Published, mostly_null
 
 # Sums of weights that differ by less than this differ by rounding only.
 ROUNDING = 1e-9
@@ -41,24 +41,17 @@ class Centroid(ByGroup):
         "gave each record the centre of its group (the mean, median or most frequent value) in "
         "place of its own values"
     )
-    scales: ClassVar[frozenset[Scale]] = frozenset(Scale)
     cells: ClassVar[Cells] = Cells.MEANS
 
     def promised(self, quasi: tuple[str, ...], k: int) -> Promise:
         return Classes(columns=quasi, k=k)
 
-    def publish(
-        self,
-        records: Records,
-        labels: Labels,
-        rng: np.random.Generator,
-        weights: Floats | None = None,
-    ) -> tuple[Published, ...]:
-        groups = int(labels.max()) + 1
-        if weights is None:
-            return tuple(centre_of(column, labels, groups) for column in records)
-        shares = within(weights, labels, groups)
-        return tuple(_weighted_centre_of(column, labels, groups, shares) for column in records)
+    def publish(self, records: Records, groups: Grouped) -> tuple[Published, ...]:
+        labels, number = groups.labels, groups.number
+        if groups.weights is None:
+            return tuple(centre_of(column, labels, number) for column in records)
+        shares = within(groups.weights, labels, number)
+        return tuple(_weighted_centre_of(column, labels, number, shares) for column in records)
 
 
 def centre_of(column: Column, labels: Labels, groups: int) -> NewValues:

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from sparkanon.errors import Problem, counted
-from sparkanon.numeric.records import Column, Floats, Labels, Records, Scale
+from sparkanon.errors import Problem
+from sparkanon.numeric.records import Column, Records, Scale
 from sparkanon.promises import Classes, Promise
 from sparkanon.registry import spec
-from sparkanon.releases.base import Asked, ByGroup, Cells, Generalized, Published, Words
+from sparkanon.releases.base import Asked, ByGroup, Cells, Generalized, Grouped, Published, Words
 
 HIDDEN = "*"
 DEEPEST = 100  # words over words; a YAML anchor that stands inside itself has no end
@@ -34,7 +34,6 @@ class Generalize(ByGroup):
     done: ClassVar[str] = (
         "replaced values by ranges or sets that hold the values of the whole group"
     )
-    scales: ClassVar[frozenset[Scale]] = frozenset(Scale)
     cells: ClassVar[Cells] = Cells.TEXT
 
     taxonomies: dict[str, dict[str, Any]] = Field(
@@ -77,17 +76,11 @@ class Generalize(ByGroup):
             found[name] = {word: frozenset(values) for word, values in below.items()}
         return found
 
-    def publish(
-        self,
-        records: Records,
-        labels: Labels,
-        rng: np.random.Generator,
-        weights: Floats | None = None,
-    ) -> tuple[Published, ...]:
-        return tuple(self._spans(column, labels) for column in records)
+    def publish(self, records: Records, groups: Grouped) -> tuple[Published, ...]:
+        return tuple(self._spans(column, groups) for column in records)
 
-    def _spans(self, column: Column, labels: Labels) -> Generalized:
-        groups = int(labels.max()) + 1
+    def _spans(self, column: Column, grouped: Grouped) -> Generalized:
+        labels, groups = grouped.labels, grouped.number
         sizes, nulls = np.bincount(labels), np.bincount(labels[column.null], minlength=groups)
         low, high = np.full(groups, np.inf), np.full(groups, -np.inf)
         present = ~column.null

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sparkanon.errors import Problem, counted
 from sparkanon.numeric.members import members
-from sparkanon.numeric.records import Column, Floats, Labels, Records, Scale, prints
+from sparkanon.numeric.records import Column, Labels, Records, Scale, prints
 from sparkanon.numeric.release.synthetic import LEAST, synthetic
 from sparkanon.promises import MadeFrom, Promise
 from sparkanon.registry import spec
@@ -17,6 +17,7 @@ from sparkanon.releases.base import (
     Asked,
     ByGroup,
     Cells,
+    Grouped,
     NewValues,
     Published,
     mostly_null,
@@ -86,13 +87,8 @@ class Hybrid(ByGroup):
     def promised(self, quasi: tuple[str, ...], k: int) -> Promise:
         return MadeFrom(columns=quasi, k=k)
 
-    def publish(
-        self,
-        records: Records,
-        labels: Labels,
-        rng: np.random.Generator,
-        weights: Floats | None = None,
-    ) -> tuple[Published, ...]:
+    def publish(self, records: Records, groups: Grouped) -> tuple[Published, ...]:
+        labels, rng = groups.labels, groups.rng
         made = _drawn(records, labels, rng)
         again = _given_back(records, made, labels)
         for left in reversed(range(TRIES)):

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from pydantic import Field
 
 from sparkanon.errors import Problem
-from sparkanon.numeric.records import Floats, Labels, Records, Scale
+from sparkanon.numeric.records import Labels, Records
 from sparkanon.promises import DrawnFrom, Promise
 from sparkanon.registry import spec
-from sparkanon.releases.base import Asked, ByGroup, Cells, Published, TakenFrom
+from sparkanon.releases.base import Asked, ByGroup, Cells, Grouped, Published, TakenFrom
 
 Rows = npt.NDArray[np.int64]
 
@@ -41,7 +41,6 @@ class Permute(ByGroup):
         "exchanged the values within each group, block by block: they are real, but a row no "
         "longer shows whose they are"
     )
-    scales: ClassVar[frozenset[Scale]] = frozenset(Scale)
     cells: ClassVar[Cells] = Cells.OWN
 
     blocks: list[list[str]] = Field(
@@ -89,18 +88,12 @@ class Permute(ByGroup):
         rest = tuple(name for name in quasi if name not in named)
         return tuple(tuple(block) for block in self.blocks) + ((rest,) if rest else ())
 
-    def publish(
-        self,
-        records: Records,
-        labels: Labels,
-        rng: np.random.Generator,
-        weights: Floats | None = None,
-    ) -> tuple[Published, ...]:
+    def publish(self, records: Records, groups: Grouped) -> tuple[Published, ...]:
         names = [column.name for column in records]
         rows_of: dict[str, TakenFrom] = {}
         draw = moved_within if self.redraw else permutation_within
         for block in self._units(names):
-            taken = TakenFrom(draw(labels, rng))
+            taken = TakenFrom(draw(groups.labels, groups.rng))
             rows_of |= dict.fromkeys(block, taken)
         return tuple(rows_of[name] for name in names)
 

@@ -11,10 +11,10 @@ from pydantic import Field
 
 from sparkanon.errors import InputError, Problem
 from sparkanon.needs import Known, Need
-from sparkanon.numeric.records import Floats, Labels, Records, Scale
+from sparkanon.numeric.records import Records, Scale
 from sparkanon.promises import Measured, Promise
 from sparkanon.registry import one_of, spec
-from sparkanon.releases.base import Asked, Cells, Published, Release, Replaced
+from sparkanon.releases.base import Asked, Cells, Grouped, Published, Release, Replaced
 from sparkanon.releases.needs import Limits, NumberOf, Quantiles
 
 End = Literal["low", "high"]
@@ -103,13 +103,7 @@ class FittedTopBottom:
 
     limits: Limits = field(repr=False)  # they may be cells
 
-    def publish(
-        self,
-        records: Records,
-        labels: Labels,
-        rng: np.random.Generator,
-        weights: Floats | None = None,
-    ) -> tuple[Published, ...]:
+    def publish(self, records: Records, groups: Grouped) -> tuple[Published, ...]:
         found = []
         for column in records:
             low, high = self.limits[column.name]

@@ -11,6 +11,6 @@ render    all of it -> HTML                files     report.json -> report.html
 from sparkanon.report.counts import shown_count
 from sparkanon.report.files import write_report
 from sparkanon.report.render import render
-from sparkanon.report.run import REPORT_VERSION, RunReport
+from sparkanon.report.run_report import REPORT_VERSION, RunReport
 
 __all__ = ["REPORT_VERSION", "RunReport", "render", "shown_count", "write_report"]

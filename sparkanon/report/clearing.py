@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sparkanon.report.counts import coded_count, fewer, shown_count
+from sparkanon.report.glossary import word_for
 from sparkanon.report.numbers import finite, percent, shown_number
-from sparkanon.report.words import word_for
 
 Part = Mapping[str, Any]
 COUNT = "count"

@@ -9,7 +9,7 @@ from typing import Any
 from sparkanon.atomic import write_atomically
 from sparkanon.errors import InputError, Problem
 from sparkanon.report.render import render
-from sparkanon.report.run import REPORT_VERSION
+from sparkanon.report.run_report import REPORT_VERSION
 
 _LONGEST = 50_000_000  # characters
 _NEEDED = ("run_id", "status", "measures")

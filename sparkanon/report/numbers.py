@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from sparkanon.report.words import Unit
+from sparkanon.report.glossary import Unit
 
 MISSING = "not measured"
 _NBSP = "\u00a0"  # a unit must not be torn from its number

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sparkanon.attacks import ATTACKS
-from sparkanon.catalogue import ALIASES, CATALOGUE, takers_of
+from sparkanon.catalogue import ALIASES, CATALOGUE, of_attack, takers_of
 from sparkanon.measures import FAMILIES, MEASURES, About, Given
 from sparkanon.measures.base import Taken
 from sparkanon.measures.needs import OfPairs
@@ -64,7 +64,7 @@ def _attacks() -> Iterator[str]:
     yield "| attack | who knows | and is after | measures | source |"
     yield "|---|---|---|---|---|"
     for attack in ATTACKS:
-        measures = ", ".join(f"`{about.key}`" for about in attack.gives)
+        measures = ", ".join(f"`{about.key}`" for about in of_attack(attack))
         cells = (f"`{attack.key}` {attack.title}", attack.knows, attack.after, measures)
         yield "| " + " | ".join([*cells, attack.source]) + " |"
     yield ""

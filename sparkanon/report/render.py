@@ -14,10 +14,10 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from sparkanon.report import figures, numbers, story
-from sparkanon.report.clearing import Part
+from sparkanon.report.figures import Told
+from sparkanon.report.glossary import FAMILIES, GLOSSARY, About, word_for
 from sparkanon.report.sections import SECTIONS
 from sparkanon.report.shown import shown_run
-from sparkanon.report.words import FAMILIES, GLOSSARY, About, word_for
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,6 @@ class Drawn:
     key: str
     title: str
     intro: str
-    template: str
     content: list[Any]
     missing: tuple[str, ...] = ()
 
@@ -62,9 +61,8 @@ def _sections(cleared: Part) -> list[Drawn]:
             one.key,
             one.title,
             one.intro,
-            one.template,
-            one.content(cleared),
-            _missing(cleared, one.explains),
+            one.content(told),
+            _missing(told, one.explains),
         )
         for one in (kind() for kind in SECTIONS)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sparkanon.catalogue import BASELINES
 from sparkanon.report import charts
 from sparkanon.report.charts import Bar, Point
 from sparkanon.report.clearing import Part
@@ -14,18 +15,23 @@ from sparkanon.report.figures import (
     percents,
     share,
 )
+from sparkanon.report.glossary import word_for
 from sparkanon.report.numbers import plain
-from sparkanon.report.words import word_for
 
 
-def attacks(cleared: Part) -> Figure | None:
-    """Every attack on the whole table, with the random guess as a line."""
-    found = {m["measure"]: m for m in cleared["measures"] if m["column"] is None}
-    guess = number_or(found.get("linkage_baseline", {}).get("value"))
+def attacks(told: Told) -> Figure | None:
+    """Every attack on the whole table, with the random guess as a line if all have the same."""
+    found = {m["measure"]: m for m in told["measures"] if m["column"] is None}
+    guesses = {
+        word_for(name).title: value
+        for name in dict.fromkeys(BASELINES[risk] for risk in found if risk in BASELINES)
+        if (value := number_or(found.get(name, {}).get("value"))) is not None
+    }
+    baselines = set(BASELINES.values())
     risks = [
         m
         for name, m in found.items()
-        if word_for(name).family == "linkage" and name != "linkage_baseline"
+        if word_for(name).family == "linkage" and name not in baselines
     ]
     if not risks:
         return None
@@ -42,11 +48,13 @@ def attacks(cleared: Part) -> Figure | None:
             )
         )
         rows.append((word.title, m["text"], interval(m) or "exact"))
-    reference = None if guess is None else (guess, f"Random guess: {share(guess)}")
-    if guess is not None:
-        rows.append(("Random guess", share(guess), ""))
+    rows += [(title, share(guess), "") for title, guess in guesses.items()]
+    reference = None
     note = "The share of records for which the attack succeeds; thin lines are 95 % limits."
-    note += f" The dashed line is a random guess, {share(guess)}." if guess is not None else ""
+    if len(guesses) == 1:
+        ((title, guess),) = guesses.items()
+        reference = guess, f"{title}: {share(guess)}"
+        note += f" The dashed line is a random guess, {share(guess)}."
     return Figure(
         "attack-chart",
         "Attacks on the whole table",

@@ -12,9 +12,9 @@ from typing import Any
 from sparkanon.measures.anonymity import few
 from sparkanon.report.clearing import COUNT, Part, mapping, name, rows_of, shown_value
 from sparkanon.report.counts import coded_count, hidden
+from sparkanon.report.glossary import word_for
 from sparkanon.report.numbers import finite, shown_number
 from sparkanon.report.sections import SECTIONS
-from sparkanon.report.words import word_for
 
 
 def threshold(run: Part) -> int:
@@ -48,9 +48,10 @@ def shown_run(run: Part) -> dict[str, Any]:
     cleared["promise"] = {
         part: name(promise[part]) for part in ("counted", "text") if part in promise
     }
-    cleared["gates"] = [_gate(gate, k, rows_out) for gate in rows_of(run, "gates")]
-    cleared["measures"] = [_measure(m, k, rows_out) for m in rows_of(run, "measures")]
-    cleared["left_out"] = [
+    told["gates"] = [_gate(gate, k, rows_out) for gate in rows_of(run, "gates")]
+    told["measures"] = [_measure(m, k, rows_out) for m in rows_of(run, "measures")]
+    _withhold_sums(told)
+    told["left_out"] = [
         {"measure": name(part.get("measure", "")), "why": name(part.get("why", ""))}
         for part in rows_of(run, "left_out")
     ]
@@ -110,6 +111,20 @@ def _measure(given: Part, k: int, rows: float | None) -> dict[str, Any]:
     if isinstance(value, str):  # an interval would give the withheld value away
         cleared["low"] = cleared["high"] = None
     return cleared
+
+
+def _withhold_sums(told: Mapping[str, Any]) -> None:
+    """A sum is shown with all of its terms or not at all: the others would tell a hidden one."""
+    shown = {
+        m["measure"]
+        for m in told["measures"]
+        if m["column"] is None and not isinstance(m["value"], str | None)
+    }
+    for one in (*told["measures"], *told["gates"]):
+        if set(word_for(one["measure"]).terms) - shown and one["value"] is not None:
+            one["value"] = one["text"] = "withheld: it would tell one of its terms"
+            one |= {end: None for end in ("low", "high") if end in one}
+            one |= {f"{end}_text": "" for end in ("low", "high") if end in one}
 
 
 def _gate(given: Part, k: int, rows: float | None) -> dict[str, Any]:

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sparkanon.errors import counted
+from sparkanon.catalogue import BASELINES
 from sparkanon.releases import RELEASES
-from sparkanon.report.clearing import Part
-from sparkanon.report.figures import count, interval
+from sparkanon.report.figures import Told, count, interval
+from sparkanon.report.glossary import word_for
 from sparkanon.report.numbers import plain
-from sparkanon.report.words import word_for
 
 
 @dataclass(frozen=True)
@@ -165,7 +164,7 @@ def cards(cleared: Part) -> list[Card]:
         made.append(_size_card(cleared, count(_whole(smallest))))
     for measure in ("linkage_original_to_masked", "linkage_masked_to_original"):
         if measure in found:
-            made.append(_linkage_card(found[measure], found.get("linkage_baseline")))
+            made.append(_linkage_card(found[measure], found.get(BASELINES[measure])))
             break
     if "il" in found:
         made.append(Card("Information loss", found["il"]["text"], _worst(cleared)))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Protocol, get_type_hints, runtime_checkable
+from typing import Annotated, Any, ClassVar, Protocol, get_type_hints, runtime_checkable
+
+from pydantic import Field
 
 from sparkanon.errors import Problem
 from sparkanon.needs import Known, Need
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Records, Scale
 from sparkanon.numeric.search.boxes import Ruler
+from sparkanon.registry import spec
 from sparkanon.spaces.needs import CLASS_COLUMN, Moments
 
 
@@ -74,13 +77,27 @@ def class_parameters(kind: type[Space]) -> tuple[str, ...]:
     )
 
 
-def weight_problems(weights: Mapping[str, float], quasi: Sequence[str]) -> list[Problem]:
-    """Weights must name quasi-identifiers and leave at least one of them in play."""
-    problems = [
-        Problem(f"weights.{name}", "weights a column that is no quasi-identifier")
-        for name in weights
-        if name not in quasi
-    ]
-    if quasi and all(weights.get(name, 1.0) == 0 for name in quasi):
-        problems.append(Problem("weights", "every quasi-identifier has weight 0"))
-    return problems
+@spec
+class Weighted:
+    """What spaces share that weigh columns and have to know nothing but their statistics."""
+
+    weights: dict[str, Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]] = Field(
+        default_factory=dict, description="How much a column counts; 1 where it is not named."
+    )
+
+    def weight(self, name: str) -> float:
+        return self.weights.get(name, 1.0)
+
+    def problems(self, quasi: Sequence[str]) -> list[Problem]:
+        """Weights must name quasi-identifiers and leave at least one of them in play."""
+        problems = [
+            Problem(f"weights.{name}", "weights a column that is no quasi-identifier")
+            for name in self.weights
+            if name not in quasi
+        ]
+        if quasi and all(self.weight(name) == 0 for name in quasi):
+            problems.append(Problem("weights", "every quasi-identifier has weight 0"))
+        return problems
+
+    def needs(self) -> tuple[Need[Any], ...]:
+        return (Moments(),)

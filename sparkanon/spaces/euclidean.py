@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
 
-from sparkanon.errors import Problem
-from sparkanon.needs import Known, Need
+from sparkanon.needs import Known
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Column, Floats, Records, Scale
 from sparkanon.numeric.search.boxes import Ruler
 from sparkanon.registry import spec
-from sparkanon.spaces.base import weight_problems
+from sparkanon.spaces.base import Weighted
 from sparkanon.spaces.needs import Moments
 
 # Two values drawn at random are E(z1 - z2)^2 = 2 apart: a null is as far from any value.
@@ -23,7 +21,7 @@ NULL_STEP = float(np.sqrt(2.0))
 
 
 @spec
-class Euclidean:
+class Euclidean(Weighted):
     """Every column is centred and divided by its standard deviation, so that all count alike.
 
     A column with nulls gets a second coordinate that is sqrt(2) for a null and 0 otherwise; the
@@ -35,28 +33,18 @@ class Euclidean:
     source: ClassVar[str] = "SURVEY 2.2 and 4"
     scales: ClassVar[frozenset[Scale]] = frozenset({Scale.NUMERIC, Scale.ORDINAL})
 
-    weights: dict[str, Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]] = Field(
-        default_factory=dict, description="How much a column counts; 1 where it is not named."
-    )
-
-    def problems(self, quasi: Sequence[str]) -> list[Problem]:
-        return weight_problems(self.weights, quasi)
-
-    def needs(self) -> tuple[Need[Any], ...]:
-        return (Moments(),)
-
     def fit(self, known: Known) -> FittedEuclidean:
         statistics = known[Moments()]
         return FittedEuclidean(
             centres={s.name: s.steady_mean() for s in statistics},
             factors={
-                s.name: float(np.sqrt(self.weights.get(s.name, 1.0))) / s.steady_sd()
+                s.name: float(np.sqrt(self.weight(s.name))) / s.steady_sd()
                 if s.steady_sd() > 0
                 else 0.0
                 for s in statistics
             },
             null_steps={
-                s.name: float(np.sqrt(self.weights.get(s.name, 1.0))) * NULL_STEP
+                s.name: float(np.sqrt(self.weight(s.name))) * NULL_STEP
                 for s in statistics
                 if s.nulls
             },

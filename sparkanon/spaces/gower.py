@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
 
-from sparkanon.errors import Problem
-from sparkanon.needs import Known, Need
+from sparkanon.needs import Known
 from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Records, Scale
 from sparkanon.numeric.search.boxes import Ruler
 from sparkanon.registry import spec
-from sparkanon.spaces.base import weight_problems
+from sparkanon.spaces.base import Weighted
 from sparkanon.spaces.needs import Moments
 
 
 @spec
-class Gower:
+class Gower(Weighted):
     """Mean over the columns of |x - y| / range, or of [x != y] for nominal ones.
 
     Under the null policy `own_category` a null is a value of its own: 0 from another null and 1
@@ -33,19 +31,9 @@ class Gower:
     source: ClassVar[str] = "PKA section 4, formula (1)"
     scales: ClassVar[frozenset[Scale]] = frozenset(Scale)
 
-    weights: dict[str, Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]] = Field(
-        default_factory=dict, description="How much a column counts; 1 where it is not named."
-    )
-
-    def problems(self, quasi: Sequence[str]) -> list[Problem]:
-        return weight_problems(self.weights, quasi)
-
-    def needs(self) -> tuple[Need[Any], ...]:
-        return (Moments(),)
-
     def fit(self, known: Known) -> FittedGower:
         statistics = known[Moments()]
-        weights = {s.name: self.weights.get(s.name, 1.0) for s in statistics}
+        weights = {s.name: self.weight(s.name) for s in statistics}
         total = sum(weights.values())
         return FittedGower(
             caps={name: weight / total for name, weight in weights.items()},

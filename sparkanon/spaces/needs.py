@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 import numpy.typing as npt
 
+from sparkanon.errors import InputError, Problem
 from sparkanon.needs import Need
 from sparkanon.numeric.class_sums import ClassSums, class_sums
 from sparkanon.numeric.records import Column, Floats, Records
@@ -114,8 +115,14 @@ def sums_by_class(
     return total
 
 
-def moments_by_class(sums: ClassSums) -> MomentsByClass:
-    """Of the sums of a whole table; the classes are in the order of their numbers."""
+def moments_by_class(sums: ClassSums, path: str) -> MomentsByClass:
+    """Of the sums of a whole table; the classes are in the order of their numbers.
+
+    An InputError at this path says why so many classes can not guide a space.
+    """
+    problem = _classes_problem(len(sums.by_class))
+    if problem is not None:
+        raise InputError(Problem(path, problem))
     return MomentsByClass(*sums.moments())
 
 
@@ -125,9 +132,7 @@ def sample_by_class(records: Records, classes: Longs) -> SampleByClass:
     return SampleByClass(records, codes.astype(np.int64))
 
 
-def classes_problem(sums: ClassSums) -> str | None:
-    """Why so many classes can not guide a space, or None."""
-    classes = len(sums.by_class)
+def _classes_problem(classes: int) -> str | None:
     if classes > MOST_CLASSES:
         return f"has more than {MOST_CLASSES} classes; choose a column with few values"
     if classes < 2:

@@ -176,6 +176,9 @@ WORDS_ONLY = [  # first lines that hold no number, no day and no word that other
     "Zeta Quaggason,AB-1234-X",
     "Zeta Quaggason,born 1980-01-02,Graz",
     "Quaggason",
+    "zeta_quaggason,ada_quagga",
+    "zeta_quaggason,Graz",
+    "vanDyke,deQuagga,mcQuaggason",
 ]
 
 

@@ -132,7 +132,12 @@ def publishes(**changes: Any) -> Run:
     """A run of `anonymize` by this policy."""
 
     def run(people: People, folder: Path) -> None:
-        sparkanon.anonymize(people.table, people.policy(folder, **changes), spark=people.spark)
+        policy = people.policy(folder, **changes)
+        if "output" in changes:
+            policy["output"] = changes["output"] | {
+                "path": str(folder / changes["output"]["path"])
+            }
+        sparkanon.anonymize(people.table, policy, spark=people.spark)
 
     return run
 
@@ -221,6 +226,13 @@ RUNS: dict[str, Run] = {
     "generalize": publishes(method=MDAV | {"release": "generalize"}),
     "permute": publishes(method=MDAV | {"release": "permute"}),
     "hybrid": publishes(method=EUCLIDEAN | {"release": "hybrid"}, columns=NUMBERS),
+    "top and bottom": publishes(
+        method={"release": {"name": "top_bottom", "share": 0.1}},
+        columns={name: QUASI for name in NUMBERS if name != "debt"} | {"ill": "sensitive"},
+        k=None,
+        gates={"max_linkage_masked_to_original": 1.0},
+        output={"format": "parquet", "path": "out", "partition_by": ["ill"]},
+    ),
     "weight and constraints": publishes(
         columns=SENSITIVE | {"weight": "weight"}, constraints=CLOSE, nulls="impute"
     ),

@@ -16,7 +16,10 @@ from seeds import seed_file
 import sparkanon
 from sparkanon.catalogue import CATALOGUE
 from sparkanon.engine.sweep.sweep import sweep
-from sparkanon.measures import Measure
+from sparkanon.measures import Given, Measure
+from sparkanon.measures.base import Taken
+from sparkanon.measures.score import TERMS, IlDrScore
+from sparkanon.needs import Known
 from sparkanon.policy import make_policy
 from sparkanon.policy.grid import make_cells
 from sparkanon.public import coarse_share, public, three_digits
@@ -90,12 +93,27 @@ def test_shares_are_rounded_up_to_groups_of_k() -> None:
     assert [three_digits(v) for v in (0.123456, 98765.4, -0.00123456)] == [0.123, 98800, -0.00123]
 
 
+def test_no_sum_of_shares_goes_out() -> None:
+    """By the others, or by weights of 0, it would tell them to the last record."""
+    told = {name: about.terms for name, about in CATALOGUE.items() if about.outside != "private"}
+    assert not any(set(terms) & SHARES for terms in told.values())
+    made = IlDrScore(weights=(0.0, 0.0, 1.0, 0.0))
+    terms = [
+        Measure(name, value) for name, value in zip(TERMS, (9.0, 9.0, 1 / 397, 0.5), strict=True)
+    ]
+    known = Known({Taken(one.measure): (one,) for one in terms})
+    (score,) = made.finish(Given((), 5), known)
+    assert score.value == 1 / 397, "one person is linked"
+    assert public(score, 397, 5).value is None
+
+
 @pytest.mark.parametrize("name", sorted(CATALOGUE))
 def test_every_measure_has_a_public_form(name: str) -> None:
     exact = Measure(name, 0.1234567, None, 0.1134567, 0.1334567)
-    reported = public(exact, 1000, 5)
-    shown = (reported.value, reported.low, reported.high)
-    if name in ("sse", "sst", "ssb", "il1s", "below_k"):  # exact by nature, or about few
+    told = public(exact, 1000, 5)
+    shown = (told.value, told.low, told.high)
+    # exact by nature, about few, or a sum of others that tells each of them
+    if name in ("sse", "sst", "ssb", "il1s", "below_k", "il_dr_score"):
         assert shown == (None, None, None)
     elif name in SHARES:  # whole groups of five of a thousand, and never less than it is
         assert shown == (0.125, 0.115, 0.135)

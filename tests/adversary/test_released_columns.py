@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 import yaml
+from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from seeds import seed_text
 
 import sparkanon
 from sparkanon.engine.audit import audit
-from sparkanon.engine.audit.contents import BY_ROW, BY_VALUES, meaning
+from sparkanon.engine.audit.contents import BY_PART, BY_ROW, BY_VALUES, meaning
 from sparkanon.engine.audit.run import FailedAuditError
 from sparkanon.report import write_report
 
@@ -148,6 +149,48 @@ def test_suppressed_rows_hide_no_copy_from_a_key(people: Any, masked: Any, tmp_p
     assert error.audit.columns.identifiers == ("ref",)
     done = audit(people, release.drop("id", "ref"), allowed)
     assert "give a key" in done.left_out["copies"]
+
+
+def test_suppressed_rows_hide_no_whole_copy_without_a_key(
+    people: Any, masked: Any, tmp_path: Path
+) -> None:
+    """Nobody knows which rows are missing, but all that is there is somebody's identifier."""
+    raw = people.selectExpr("id as key", "concat(`näme.x`, ' ') as nick", "id % 3 as few")
+    release = masked.join(raw, masked["id"] == raw["key"]).filter("id >= 1008").drop("id", "key")
+    allowed = policy(tmp_path, audit={"suppression": True, "take": ["min_class_size"]})
+    held = refused(people, release, allowed).audit.columns
+    assert [(copy.column, copy.of, copy.how) for copy in held.copies] == [
+        ("nick", "näme.x", BY_PART)
+    ]
+    assert held.identifiers == ("nick",)
+    assert audit(people, release.drop("nick"), allowed).columns.copies == ()
+
+
+NESTED = {
+    "binary": "cast(`näme.x` as binary)",
+    "bytes": "unhex(md5(`näme.x`))",
+    "array": "array('x', `näme.x`)",
+    "struct": "named_struct('first', `näme.x`, 'born', date'1990-01-01')",
+    "map": "map('first', `näme.x`)",
+    "list of maps": "array(map('first', `näme.x`))",
+}
+
+
+@pytest.mark.parametrize("keyed", [True, False])
+def test_identifiers_of_any_type_are_copies(
+    people: Any, masked: Any, tmp_path: Path, keyed: bool
+) -> None:
+    """Once a column of bytes, or a nested one, was compared with nothing."""
+    held = people.selectExpr("*", *(f"{sql} as `o {kind}`" for kind, sql in NESTED.items()))
+    raw = held.selectExpr("id", *(f"`o {kind}` as `z {kind}`" for kind in NESTED))
+    release = masked.join(raw, "id").withColumn("z constant", F.lit(b"same"))
+    columns = COLUMNS | dict.fromkeys((f"o {kind}" for kind in NESTED), "identifier")
+    given = policy(tmp_path, columns=columns), "id" if keyed else None
+    error = refused(held, release if keyed else release.drop("id"), given[0], key=given[1])
+    found = {copy.column: copy.of for copy in error.audit.columns.copies}
+    wanted = {f"z {kind}": f"o {kind}" for kind in NESTED}
+    wanted["z binary"] = "näme.x"  # the bytes of a text are the text, whatever column comes first
+    assert found == wanted
 
 
 def test_one_value_everywhere_is_nobodys_copy(people: Any, masked: Any, tmp_path: Path) -> None:

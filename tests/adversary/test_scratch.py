@@ -96,7 +96,7 @@ def test_runs_are_their_owners_alone(spark: SparkSession, tmp_path: Path) -> Non
         "output": {"format": "parquet", "path": str(tmp_path / "out")},
         "k": 4,
         "runs": str(tmp_path / "runs"),
-        "audit": {"take": ["min_class_size"]},
+        "audit": {"take": ["min_class_size"], "table": {"path": str(tmp_path / "measures")}},
     }
     before = os.umask(0o022)
     try:
@@ -110,3 +110,5 @@ def test_runs_are_their_owners_alone(spark: SparkSession, tmp_path: Path) -> Non
     for path in found:
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o755
+    assert spark.read.parquet(str(tmp_path / "measures")).count() > 0
+    assert stat.S_IMODE((tmp_path / "measures").stat().st_mode) == 0o700

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+import sparkanon
 from sparkanon.attacks.needs import Links
 from sparkanon.engine.audit import audit
 from sparkanon.engine.audit.run import Audit, FailedAuditError
@@ -24,6 +25,7 @@ from sparkanon.engine.linkage import linkage as linking
 from sparkanon.engine.pairs.pairs import Sides
 from sparkanon.engine.pairs.sides import compare, joined
 from sparkanon.engine.pairs.tallies import records, sides_of
+from sparkanon.engine.pipeline import RefusedError
 from sparkanon.engine.sql.hidden import HiddenViews
 from sparkanon.engine.table.columns import resolve
 from sparkanon.needs import Known
@@ -250,8 +252,8 @@ def run(
     )
     resolved = resolve(policy, original.schema)
     facts = gather(with_key(original, resolved), resolved, 2, policy.nulls, HiddenViews(spark))
-    compared, message = compare(facts.quasi, (), original, released)
-    sides = joined(compared, message, original, released, "id", suppression=False)
+    compared, told = compare(facts.quasi, (), released)
+    sides = joined(compared, told, original, released, "id", suppression=False)
     assert sides.pair is not None
     links = linking.linkage(sides, sides.pair, facts.statistics, space, block_rows=block_rows)
     assert isinstance(links, Links)
@@ -440,6 +442,71 @@ def test_words_that_are_originals_and_stand_for_others(
     covers = np.array([[t in below.get(w, [w]) for t in town] for w in z["town"]])
     covers &= x["floor"].to_numpy()[:, None] == x["floor"].to_numpy()
     as_brute_force_does(spark, tmp_path, x, z, covers)
+
+
+def coded(values: pd.Series, low: Any, high: Any) -> pd.Series:
+    """Values beyond the limits become the limits; nulls stay."""
+    values = values.mask(values < low, low) if low is not None else values
+    return values.mask(values > high, high) if high is not None else values
+
+
+def behind(x: pd.Series, low: Any, high: Any) -> Any:
+    """[i, j]: whether original j may be behind the coded cell of record i."""
+    same, null = coded(x, low, high).to_numpy(), x.isna().to_numpy()
+    return (same[:, None] == same) | (null[:, None] & null)
+
+
+@pytest.mark.parametrize("form", ["numbers", "text"])
+def test_a_limit_stands_for_all_that_lies_beyond_it(
+    spark: SparkSession, tmp_path: Path, form: str
+) -> None:
+    """Top and bottom coding of another tool: 90 is 90 and more, not the one who is 90."""
+    rng = np.random.default_rng(8)
+    n = 240
+    x = pd.DataFrame({"id": range(n), "age": rng.integers(0, 100, n).astype(float)})
+    x["age"] = x["age"].mask(rng.random(n) < 0.1)
+    x["pay"] = rng.exponential(10, n).round(1)
+    x["days"] = rng.integers(0, 30, n)
+    z = x.assign(age=coded(x["age"], 25, 80), pay=coded(x["pay"], None, 6.0))
+    covers = behind(x["age"], 25, 80) & behind(x["pay"], None, 6.0)
+    covers &= behind(x["days"], None, None)
+    x, z = (one.astype(object).where(one.notna(), None) for one in (x, z))
+    types = "id long, age double, pay double, days long"
+    texts = types.replace("double", "string") if form == "text" else types
+    if form == "text":
+        z[["age", "pay"]] = z[["age", "pay"]].map(lambda cell: None if cell is None else str(cell))
+    frames = (spark.createDataFrame(*one) for one in ((x, types), (z, texts)))
+    columns = dict.fromkeys(("age", "pay", "days"), "quasi_identifier")
+    policy = {"columns": {"id": "keep"} | columns, "k": 3, "audit": {"take": [FORTH, BACK]}}
+    policy |= {"runs": str(tmp_path / "runs"), "method": {"space": "gower"}}
+    with pytest.raises(FailedAuditError) as failed:
+        audit(*frames, policy, key="id")
+    found = {m.measure: m.value for m in failed.value.audit.measures}
+    assert found[FORTH] == pytest.approx(guessed(covers))
+    assert found[BACK] >= guessed(covers.T) - 1e-12
+
+
+def test_a_gate_on_linkage_knows_what_the_own_limits_hide(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Taken for values, the limits linked 0.23 of such a table, and the attacker 0.55."""
+    rng = np.random.default_rng(1)
+    x = pd.DataFrame({"a": rng.exponential(10, 300).round(2), "b": rng.integers(0, 100, 300)})
+    rank = round(0.3 * len(x))
+    covers = True
+    for column in (np.sort(x["a"]), np.sort(x["b"])):
+        name = "a" if column.dtype == float else "b"
+        covers = covers & behind(x[name], column[rank - 1], column[-rank])
+    policy = {
+        "columns": dict.fromkeys("ab", "quasi_identifier"),
+        "method": {"release": {"name": "top_bottom", "share": 0.3}},
+        "gates": {f"max_{FORTH}": 0.4},
+    }
+    with pytest.raises(RefusedError) as refused:
+        sparkanon.anonymize(spark.createDataFrame(x), policy)
+    found = {m.measure: m.value for m in refused.value.release.measures}
+    assert guessed(covers) > 0.5
+    assert found[FORTH] == pytest.approx(guessed(covers))
 
 
 def test_too_many_such_words_leave_linkage_out(

@@ -95,7 +95,6 @@ def test_a_sweep_of_too_many_combinations_is_refused() -> None:
 
 
 MANY = [f"a{i}" for i in range(10_000)]
-ALL_QUASI = dict.fromkeys(MANY, "quasi_identifier")
 
 
 def test_a_policy_of_ten_thousand_columns_is_read_in_the_time_of_ten_thousand(
@@ -159,6 +158,41 @@ def test_what_people_write_is_still_read() -> None:
 def test_a_value_that_only_looks_like_one_is_reported_with_its_line(text: str) -> None:
     with pytest.raises(PolicyError, match="line 2, column 4: is not valid YAML"):
         parse(f"version: 1\nk: {text}")
+
+
+@pytest.mark.parametrize("text", ['"\\ud800": 1', 'columns: {"\\udfff": keep}', 'k: "\\ud800"'])
+def test_half_a_character_is_no_text(text: str, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(text)
+    assert run(["validate", str(policy)]) == 2
+    with pytest.raises(PolicyError, match=r"line 1, column .* holds half a character"):
+        parse(text)
+    with pytest.raises(PolicyError, match="--set: a path is no UTF-8 text"):
+        changed({}, ["columns.\udcff=keep"])
+
+
+SPOOF = "a\x1b[2J\n  k: is fine\u202e[bold]"  # clears the screen, begins a line, turns it around
+
+
+@pytest.mark.parametrize("name", ["option", "column", "value"])
+def test_a_terminal_obeys_no_word_of_a_policy(
+    name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    data = {"columns": {"age": "quasi_identifier"}, "k": 3}
+    data |= {"option": {SPOOF: 1}, "column": {"columns": {SPOOF: "x"}}, "value": {"nulls": SPOOF}}[
+        name
+    ]
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(json.dumps(data))
+    for arguments in ([], ["--json"]):
+        assert run(["validate", str(policy), *arguments]) == 2
+        told = capfd.readouterr()
+        text = told.err if not arguments else json.loads(told.out)["errors"][0]
+        lines = text.splitlines() if isinstance(text, str) else list(text.values())
+        assert all(line.isprintable() for line in lines)
+        assert sum("is fine" in line for line in lines) == 1
+        assert not any(line.strip().startswith("k: is fine") for line in lines)
+        assert "[bold]" in "".join(lines), "shown as it is"
 
 
 def test_an_endless_file_is_not_read_to_its_end(tmp_path: Path) -> None:

@@ -155,13 +155,12 @@ def _refused(at: Setting, plan: Plan, error: SparkanonError, before: Mapping[str
         demand(bool(reasons - {"gate", "nothing torn"}), f"refused without a reason: {kind}")
     demand(len(text) > 20, "a refusal says too little")
     demand(len(text) < 20_000, "a refusal says too much")
-    left = {name: one for name, one in listing(at.folder).items() if not name.startswith("runs/")}
-    demand(
-        left == {name: one for name, one in before.items() if not name.startswith("runs/")},
-        "a refused run changed or left something",
-    )
-    runs = set(listing(at.folder)) - set(before)
-    demand(is_gate or not runs, "a refused run wrote a manifest")
+    after = listing(at.folder)
+    kept = ("runs/", "measures/") if is_gate else ()  # what was measured is kept of a refusal, too
+    left = {
+        name: one for name, one in after.items() if name in before or not name.startswith(kept)
+    }
+    demand(left == before, "a refused run changed or left something")
     return Outcome("refused", refusal=kind)
 
 

@@ -53,7 +53,7 @@ def read_folder(folder: Path, form: str) -> Released:
         if form == "csv":
             one = _csv(path)
         else:
-            part = pq.ParquetFile(path)
+            part = _parquet(path)
             texts += str(part.metadata.metadata)
             one = part.read()
         tables.append(_with_folders(one, path.relative_to(folder).parts[:-1]))
@@ -70,11 +70,16 @@ def read_delta(folder: Path) -> Released:
             for action in ("add", "remove"):
                 if found := json.loads(line).get(action):
                     live[unquote(found["path"])] = action == "add"
-    tables = [pq.ParquetFile(folder / path).read() for path, alive in live.items() if alive]
+    tables = [_parquet(folder / path).read() for path, alive in live.items() if alive]
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     texts = "".join(path.read_text() for path in files if path.suffix == ".json")
     raw = b"".join(path.read_bytes() for path in files)
     return Released(pa.concat_tables(tables), texts, raw, exact=True)
+
+
+def _parquet(path: Path) -> pq.ParquetFile:
+    """Spark writes moments as INT96, and nanoseconds would end in the year 2262."""
+    return pq.ParquetFile(path, coerce_int96_timestamp_unit="us")
 
 
 def _csv(path: Path) -> pa.Table:

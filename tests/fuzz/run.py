@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import shutil
 import signal
@@ -157,8 +158,9 @@ def verdict(tally: Tally, seconds: float, given: argparse.Namespace) -> list[str
     least = int(max(0.0, seconds - START) * LEAST / 60)
     if tally.cases < least:
         wrong.append(f"only {tally.cases} cases in {seconds:.0f} s, at least {least} are wanted")
-    if 2 * tally.statuses["published"] < tally.cases:
-        wrong.append("fewer than half of the cases published")
+    # two thirds publish; how many of some dozens do is chance, and no seed may fail by it
+    if 2 * tally.statuses["published"] < tally.cases - 2 * math.sqrt(tally.cases):
+        wrong.append("far fewer than half of the cases published")
     return wrong
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
@@ -90,7 +90,7 @@ def a_table(rng: Rng, secrets: Secrets, *, rows: int | None = None) -> Table:
     likely = np.array([KINDS[key].weight for key in keys])
     count = min(int(rng.integers(1, 7)), 5)
     for key in rng.choice(keys, count, replace=False, p=likely / likely.sum()):
-        one, cells = _quasi(rng, str(key), n, secrets, flaws)
+        one, cells = _quasi(rng, str(key), n, secrets)
         quasi.append(one)
         made[one.name] = cells
     table = pa.table(made)
@@ -111,19 +111,18 @@ def a_table(rng: Rng, secrets: Secrets, *, rows: int | None = None) -> Table:
     for one in quasi:
         if one.steps is not None and len(one.declared["order"]) < len(one.steps):
             flaws |= {"order"} if one.steps[0] in table.column(one.name).to_pylist() else set()
+    flaws |= {flaw for q in quasi for flaw in _odd(q, table.column(q.name))}
     flaws |= {"all null" for q in quasi if found.clean(q.name).null_count == n}
     return replace(found, flaws=frozenset(flaws), doubts=frozenset(doubts))
 
 
-def _quasi(
-    rng: Rng, key: str, n: int, secrets: Secrets, flaws: set[str]
-) -> tuple[Quasi, pa.Array]:
+def _quasi(rng: Rng, key: str, n: int, secrets: Secrets) -> tuple[Quasi, pa.Array]:
     kind = KINDS[key]
     name = str(rng.choice([key, f"{key}.dot", f"ü {key}", f"`{key}`"], p=(0.7, 0.1, 0.1, 0.1)))
     cells = kind.make(rng, n)
     scale, declared = kind.scale, dict(kind.declared)
-    if scale == "numeric" and not kind.fixed and rng.random() < 0.15:
-        scale = "nominal" if rng.random() < 0.5 else "ordinal"
+    if scale == "numeric" and kind.others and rng.random() < 0.15:
+        scale = str(rng.choice(kind.others))
         declared["type"] = scale
     elif kind.averaged and rng.random() < 0.2:
         declared["as"] = "double"
@@ -144,11 +143,17 @@ def _quasi(
         hidden = pa.array(rng.random(n) < rng.choice([0.05, 0.3, 0.6]))
         cells = pa.compute.if_else(hidden, pa.scalar(None, cells.type), cells)
     if kind.odd is not None and rng.random() < 0.25:
-        odd, flaw = kind.odd
-        cells = _with(rng, cells, odd, once=True)
-        if flaw and scale != "nominal":
-            flaws.add(flaw)
+        cells = _with(rng, cells, kind.odd[0], once=True)
     return one, cells
+
+
+def _odd(quasi: Quasi, cells: pa.ChunkedArray) -> Iterator[str]:
+    """Why the table must be refused for this column, if the odd cell is among the rows drawn."""
+    odd, flaw = KINDS[quasi.kind].odd or (None, None)
+    if flaw is not None and quasi.scale != "nominal":
+        one = odd if isinstance(odd, pa.Scalar) else pa.scalar(odd, cells.type)
+        if pa.compute.any(pa.compute.equal(cells, one)).as_py():
+            yield flaw
 
 
 def _others(
@@ -219,7 +224,7 @@ class Kind:
     averaged: bool = False  # whether its mean may be published as a double
     plain: bool = False  # whether folders may be named after its cells
     doubtful: bool = False  # whether its numbers may lie too far apart, or too near
-    fixed: bool = False  # whether it is always read as what it is
+    others: tuple[str, ...] = ("nominal", "ordinal")  # as what numbers can be read, too
     weight: float = 1.0
 
 
@@ -309,7 +314,7 @@ KINDS: dict[str, Kind] = {
     "beyond": Kind(
         lambda rng, n: pa.array(rng.integers(0, 30, n), pa.int32()).cast(pa.date32()),
         odd=(LATE, "late"),
-        fixed=True,
+        others=(),
         weight=0.4,
     ),
     "stamp": Kind(
@@ -323,7 +328,9 @@ KINDS: dict[str, Kind] = {
         _steps(lambda v: [MOMENT + dt.timedelta(hours=int(x)) for x in v], pa.timestamp("us")),
         secret=_late_moment(None),
     ),
-    "flag": Kind(_steps(lambda v: [bool(x > 0) for x in v], pa.bool_()), plain=True),
+    "flag": Kind(
+        _steps(lambda v: [bool(x > 0) for x in v], pa.bool_()), others=("nominal",), plain=True
+    ),
     "town": Kind(
         _chosen(TOWNS, pa.string()),
         scale="nominal",

@@ -6,7 +6,6 @@ JSON object after the other with a zero byte between.
 
 from __future__ import annotations
 
-import base64
 import fcntl
 import json
 import os
@@ -144,10 +143,6 @@ class Page:
     def media(self, scheme: str = "light", kind: str = "") -> None:
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.send("Emulation.setEmulatedMedia", media=kind, features=features)
-
-    def screenshot(self, path: Path, *, whole: bool = True) -> None:
-        shot = self.send("Page.captureScreenshot", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(shot["data"]))
 
     def complaints(self) -> list[str]:
         """Errors and warnings of the console, uncaught exceptions, violations of the policy."""

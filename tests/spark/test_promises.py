@@ -24,10 +24,10 @@ from sparkanon.errors import InputError, VerificationError
 from sparkanon.groupings.mdav import Mdav
 from sparkanon.groupings.refined import Refined
 from sparkanon.numeric.points import Points
-from sparkanon.numeric.records import Floats, Labels, Records
+from sparkanon.numeric.records import Labels, Records
 from sparkanon.policy import make_policy
 from sparkanon.registry import spec
-from sparkanon.releases import Published, TakenFrom
+from sparkanon.releases import Grouped, Published, TakenFrom
 from sparkanon.releases.hybrid import Hybrid
 from sparkanon.releases.permute import Permute
 
@@ -109,14 +109,8 @@ class Careless:
 class Mixing(Permute):
     """Takes cells from anywhere in the block, not from the group."""
 
-    def publish(
-        self,
-        records: Records,
-        labels: Labels,
-        rng: np.random.Generator,
-        weights: Floats | None = None,
-    ) -> tuple[Published, ...]:
-        return tuple(TakenFrom(rng.permutation(len(labels))) for _ in records)
+    def publish(self, records: Records, groups: Grouped) -> tuple[Published, ...]:
+        return tuple(TakenFrom(groups.rng.permutation(len(groups.labels))) for _ in records)
 
 
 @pytest.mark.parametrize(

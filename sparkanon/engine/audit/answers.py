@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sparkanon.attacks.needs import Linked, Links
-from sparkanon.engine.audit.passes import Bin, BothSides, Cuts, OneSide
+from sparkanon.engine.audit.counting import Bin, BothSides, Cuts, OneSide
 from sparkanon.engine.count.class_sizes import size_buckets
 from sparkanon.engine.count.passes import tally
 from sparkanon.engine.count.sensitive import diversity_of, sensitive
@@ -22,9 +22,10 @@ from sparkanon.engine.pairs.pairs import Sides
 from sparkanon.engine.pairs.tallies import sides_of
 from sparkanon.engine.runs.steps import Steps
 from sparkanon.measures import Given, ranks
-from sparkanon.measures.anonymity import Sizes
+from sparkanon.measures.anonymity import OfClasses, Sizes
 from sparkanon.measures.diversity import Diversities, Diversity
 from sparkanon.measures.entropy import Bins
+from sparkanon.measures.loss import GroupMeans
 from sparkanon.measures.needs import OfPairs, PairTally, SideTally
 from sparkanon.measures.ranks import RankGrids
 from sparkanon.measures.uniqueness import SubsetClasses, Subsets
@@ -58,6 +59,10 @@ def unanswerable(need: Need[Any], sides: Sides) -> Unanswerable | None:
     """Why nobody can answer it for these tables, or None."""
     if isinstance(need, OfPairs) and sides.pair is None:
         return Unanswerable(_NO_PAIRING)
+    if isinstance(need, OfClasses) and sides.no_classes is not None:
+        return Unanswerable(sides.no_classes)
+    if isinstance(need, GroupMeans) and sides.no_means is not None:
+        return Unanswerable(sides.no_means)
     if isinstance(need, Diversities) and not sides.sensitive:
         return Unanswerable(_NO_SENSITIVE)
     if isinstance(need, Diversities) and sides.group is not None:
@@ -174,7 +179,7 @@ def _row_by_row(source: Source, needs: Sequence[Need[Any]], known: Known) -> Ans
         answers[Bins()] = (*both, tuple(b.bins for b in binnings))
     if RankGrids() in known:
         answers[RankGrids()] = known[RankGrids()]
-    return answers
+    return answers | {need: True for need in needs if isinstance(need, GroupMeans)}
 
 
 def _rank_grids(source: Source, cuts: Sequence[Any]) -> tuple[ranks.RankGrid, ...]:
@@ -201,7 +206,7 @@ _KINDS: tuple[
     ...,
 ] = (
     ("classes", (Sizes,), _sizes),
-    ("loss", (PairTally, SideTally, Bins, RankGrids), _row_by_row),
+    ("loss", (PairTally, SideTally, Bins, RankGrids, GroupMeans), _row_by_row),
     ("subsets", (Subsets,), _subsets),
     ("attributes", (Diversities,), _diversities),
     ("linkage", (Linked,), _linked),

@@ -3,8 +3,8 @@
 Cells are compared by their meaning, whatever type a tool gave them: 1, 1.0 and the text 01 are
 one number, a day is a day as a date, a timestamp or a text. So numbers are hashed as numbers and
 not as the text that they would make; whole ones beyond bigint by their digits, words without
-case and spaces. Of each column only sums of hashes reach the driver, and, with a key, hashes of
-a sample of its rows.
+case and spaces; arrays, structs and maps as a whole. Of each column only sums of hashes reach the
+driver, and, with a key, hashes of a sample of its rows.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from sparkanon.engine.pairs.pairs import Compared
 from sparkanon.engine.runs.gates import Gate
+from sparkanon.engine.session.session import many_classes
 from sparkanon.engine.sql.names import quoted
 from sparkanon.numeric.records import Bools
 from sparkanon.policy import Policy, Role
@@ -27,6 +29,7 @@ from sparkanon.policy import Policy, Role
 GATE = "max_identifiers"
 BY_ROW = "row by row"
 BY_VALUES = "holds the same values, perhaps in another order"
+BY_PART = "holds the same values but for the suppressed rows"
 _OWN = "__sparkanon_own"
 _FEW = 1_000
 SAMPLE_ROWS = 4_000  # of which cells are compared one by one
@@ -48,7 +51,7 @@ class Copy:
 
     column: str
     of: str
-    how: str  # BY_ROW, BY_VALUES, or in what share of the rows
+    how: str  # BY_ROW, BY_VALUES, BY_PART, or in what share of the rows
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,8 @@ def _copies(policy: Policy, pair: Pair, names: Sequence[str]) -> Iterator[Copy]:
         for of in same[:1]:
             if not (pair.permuted and pair.key is None and of == name):
                 yield Copy(name, of, how)
+    if pair.key is None and pair.suppressed and changed and originals:
+        yield from _parts(pair, changed, list(originals))
     if pair.key is not None and changed and originals:
         rows = max(sums.cells for sums in released.values())
         yield from _nearly(pair, pair.key, changed, list(originals), rows)
@@ -162,8 +167,9 @@ def _sums(table: DataFrame, names: Sequence[str], key: str | None) -> dict[str, 
     if not cells:
         return {}
     hashed = [f"{cell} as v{i}" for i, cell in enumerate(cells.values())]
-    # Different texts can mean the same double, and still distinguish people.
-    hashed += [f"xxhash64({quoted(name)}) as w{i}" for i, name in enumerate(cells)]
+    # What two texts mean can be one double, and they tell people apart all the same.
+    kinds = enumerate((name, table.schema[name].dataType) for name in cells)
+    hashed += [f"{_as_is(name, kind)} as w{i}" for i, (name, kind) in kinds]
     h = "v{0}"
     if key is not None:
         hashed.append(f"{_own(table, key)} as own")
@@ -188,14 +194,13 @@ def _sums(table: DataFrame, names: Sequence[str], key: str | None) -> dict[str, 
 
 
 def _meanings(table: DataFrame, names: Sequence[str]) -> dict[str, str]:
-    """The hash of the cells of each column that can be compared."""
+    """The hash of the cells of each column."""
     schema = table.schema
-    cells = {name: meaning(name, schema[name].dataType) for name in names if name in schema.names}
-    return {name: cell for name, cell in cells.items() if cell is not None}
+    return {name: meaning(name, schema[name].dataType) for name in names if name in schema.names}
 
 
 def _own(table: DataFrame, key: str) -> str:
-    return meaning(key, table.schema[key].dataType) or f"xxhash64({quoted(key)})"
+    return meaning(key, table.schema[key].dataType)
 
 
 def _nearly(
@@ -221,6 +226,30 @@ def _nearly(
         if shares[of] >= NEARLY:
             percent = min(int(100 * shares[of]), 99)
             yield Copy(name, of, f"has the same cell in some {percent} % of rows")
+
+
+def _parts(pair: Pair, released: Sequence[str], originals: Sequence[str]) -> Iterator[Copy]:
+    """Columns all of whose values are among an original's, each no more often.
+
+    Most of them must be there once: a few categories lie within many columns. Rows are missing
+    and nobody knows which, so that the columns cannot be equal as a whole.
+    """
+
+    def counted(table: DataFrame, names: Sequence[str], place: str, number: str) -> DataFrame:
+        cells = enumerate(_meanings(table, names).values())
+        structs = [f"named_struct('{place}', {i}, 'v', {cell})" for i, cell in cells]
+        each = table.selectExpr(f"inline(array({', '.join(structs)}))").filter("v is not null")
+        return each.groupBy(place, "v").agg(F.expr(f"count(1) as {number}"))
+
+    z = counted(pair.released, released, "at", "there")
+    whole = z.groupBy("at").agg(F.expr("count(1) as cells"), F.expr("sum(there) as rows"))
+    x = counted(pair.original, originals, "of", "here")
+    within = z.join(x, "v").filter("there <= here").groupBy("at", "of")
+    found = within.agg(F.expr("count(1) as common")).join(whole, "at")
+    with many_classes(pair.released.sparkSession):
+        rows = found.filter("common = cells and cells > 1 and 2 * cells > rows").collect()
+    for at, of in sorted({row["at"]: row["of"] for row in reversed(rows)}.items()):
+        yield Copy(released[at], originals[of], BY_PART)
 
 
 class _Cells(NamedTuple):
@@ -264,10 +293,9 @@ def _unchanged(pair: Pair) -> dict[str, bool]:
     comparable: dict[str, tuple[str, str]] = {}
     for i, compared in enumerate(pair.compared):
         x, z = (meaning(f"{side}{i}", schema[f"{side}{i}"].dataType) for side in "xz")
-        if x is not None and z is not None:
-            comparable[compared.name] = (x, z)
-    found = dict.fromkeys(comparable, False)
-    # The first rows rule out most columns, so that only the rest is compared in all rows.
+        told[compared.name] = (x, z)
+    found = dict.fromkeys(told, False)
+    # most columns change in some of the first rows, and need no look at the others
     for rows in (pair.kept.limit(_FEW), pair.kept):
         if not comparable:
             break
@@ -281,8 +309,8 @@ def _unchanged(pair: Pair) -> dict[str, bool]:
     return found
 
 
-def meaning(name: str, kind: T.DataType) -> str | None:
-    """A hash of the cell in SQL that equal values of any type share; None if it has no such."""
+def meaning(name: str, kind: T.DataType) -> str:
+    """A hash of the cell that equal values of other types share, in SQL."""
     cell = quoted(name)
     if isinstance(kind, T.IntegralType):
         return _hashed(f"cast({cell} as bigint)", cell)
@@ -299,7 +327,17 @@ def meaning(name: str, kind: T.DataType) -> str | None:
         return _hashed(_local(cell), cell)
     if isinstance(kind, _TEXTS):
         return _text(f"trim(cast({cell} as string))")
-    return None
+    if isinstance(kind, T.BinaryType):
+        words = f"cast({cell} as string)"
+        return f"if(is_valid_utf8({words}), {_text(f'trim({words})')}, xxhash64({cell}))"
+    return f"if({cell} is null, null, {_as_is(name, kind)})"
+
+
+def _as_is(name: str, kind: T.DataType) -> str:
+    """The hash of the cell itself; Spark hashes neither maps nor variants."""
+    nested = kind.simpleString()
+    odd = any(word in nested for word in ("map<", "variant"))
+    return f"xxhash64(to_json({quoted(name)}))" if odd else f"xxhash64({quoted(name)})"
 
 
 def _hashed(sql: str, cell: str) -> str:

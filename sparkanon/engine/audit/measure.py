@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+from pyspark.sql import DataFrame
 
 from sparkanon.catalogue import CATALOGUE, Taker, gives, measure_of, takers_of
 from sparkanon.engine.audit.answers import Source, answered, no_order, unanswerable
-from sparkanon.engine.pairs.pairs import Sides
+from sparkanon.engine.fit.facts import Facts
+from sparkanon.engine.pairs.pairs import Sides, own_release
 from sparkanon.engine.runs.steps import Steps
 from sparkanon.measures import MEASURES, Given, Measure
 from sparkanon.measures.anonymity import Sizes
@@ -16,7 +20,7 @@ from sparkanon.measures.base import Taken
 from sparkanon.measures.loss import SquaredErrors
 from sparkanon.needs import Known, Need, Unanswerable
 from sparkanon.numeric.statistics import ColumnStatistics
-from sparkanon.policy import Policy
+from sparkanon.policy import Policy, Role
 from sparkanon.report.sections import SECTIONS
 from sparkanon.spaces import Space
 from sparkanon.spaces.base import serves_any_pair
@@ -68,6 +72,25 @@ def searches(policy: Policy, given: Given) -> bool:
     return any(need not in FREE for taker in takers for need in _needs(taker, given))
 
 
+def measure_own(
+    staged: DataFrame,
+    pairs: Path | None,
+    facts: Facts,
+    given: Given,
+    known: Known,
+    policy: Policy,
+    steps: Steps,
+) -> Measured:
+    """The measures that anonymize takes of its own release; what is known is not counted again."""
+    # without pairs all that is asked for is known, and no side is looked at
+    pair = staged.sparkSession.read.parquet(str(pairs)) if pairs is not None else staged
+    group = "g" if policy.promise.numbered else None
+    sensitive = policy.with_role(Role.SENSITIVE)
+    compared, blocks = own_release(facts.quasi), policy.promise.units
+    sides = Sides(pair, pair, pair, compared, sensitive, group, blocks)
+    return measure(sides, given, known, asked_by_anonymize(policy), policy, steps)
+
+
 def measure(
     sides: Sides, given: Given, known: Known, wanted: frozenset[str], policy: Policy, steps: Steps
 ) -> Measured:
@@ -92,9 +115,7 @@ def measure(
     parts = {
         section.part: section.collect(given, known.only(asked))
         for section, asked in sections.items()
-        if section.part
-        and asked
-        and not any(isinstance(known[need], Unanswerable) for need in asked)
+        if section.part and asked and not _refused(known, asked)
     }
     return Measured(
         tuple(one for one in found if one.measure in wanted),

@@ -12,7 +12,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from sparkanon.atomic import write_atomically
-from sparkanon.catalogue import CATALOGUE
 from sparkanon.engine.audit.contents import GATE, Contents, Pair, contents
 from sparkanon.engine.audit.measure import Measured, asked_by_audit, measure
 from sparkanon.engine.fit.facts import Facts, for_masking, gather, usable, with_key
@@ -35,7 +34,7 @@ from sparkanon.measures.anonymity import Sizes
 from sparkanon.needs import Known
 from sparkanon.policy import NullPolicy, Policy, Role, check_policy, make_policy
 from sparkanon.releases import Cells
-from sparkanon.report.run import RunReport
+from sparkanon.report.run_report import RunReport
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,7 @@ def _audit(
     steps, own = Steps(watcher), released is None
     with steps.step("read"):
         check_writable_folder(policy.runs, "runs")
-        x = plain(_original(spark, original, policy))
+        x = plain(tables.given_or_read(spark, original, policy, "original").data)
         columns = resolve(policy, x.schema)
         z = plain(released) if released is not None else _own_release(spark, policy, columns)
         keyed = with_key(x, columns)
@@ -130,20 +129,12 @@ def _audit(
     with steps.step("contents"):
         held = contents(policy, pair)
     if own and sides.group is None:
-        left_out |= _wrong_without_pairs(policy, paired=sides.pair is not None)
+        sides = replace(sides, no_classes=no_classes(policy), no_means=no_means(policy))
     statistics = tuple(s for s in facts.statistics if s.name in {c.name for c in sides.compared})
     given = Given(statistics, policy.k, sides.pair is not None, sides.suppressed / statistics[0].n)
     wanted = asked_by_audit(policy) - set(left_out)
     found = measure(sides, given, Known(), wanted, policy, steps)
     return _finished(spark, policy, facts, found, held, left_out, run_id, steps)
-
-
-def _original(spark: SparkSession, original: DataFrame | None, policy: Policy) -> DataFrame:
-    if original is not None:
-        return original
-    if policy.input is None:
-        raise InputError(Problem("input", "is required when no original is given"))
-    return tables.read(spark, policy.input, policy).data
 
 
 def _own_release(spark: SparkSession, policy: Policy, columns: Columns) -> DataFrame:
@@ -161,17 +152,20 @@ def _own_release(spark: SparkSession, policy: Policy, columns: Columns) -> DataF
         raise InputError(problems) from None
 
 
-def _wrong_without_pairs(policy: Policy, paired: bool) -> dict[str, str]:
-    """Measures that would be wrong if taken from the rows of our own release alone, and why."""
-    cells, weighted = policy.method.release.cells, bool(policy.with_role(Role.WEIGHT))
+def no_classes(policy: Policy) -> str | None:
+    """Why the rows of our own release do not show its classes, or None."""
     if policy.promise.numbered:
-        reason = "a release that draws from groups does not show them: keep the pairing (private)"
-        by_class = [about.key for about in CATALOGUE.values() if about.family == "attribute"]
-        return dict.fromkeys(("min_class_size", "below_k", *by_class, "il"), reason)
-    if paired or (cells is Cells.MEANS and not weighted):
-        return {}
+        return "a release that draws from groups does not tell them: keep the pairing (private)"
+    return None
+
+
+def no_means(policy: Policy) -> str | None:
+    """Why the values of our own release are not means of groups, or None."""
+    cells, weighted = policy.method.release.cells, bool(policy.with_role(Role.WEIGHT))
+    if policy.promise.numbered or (cells is Cells.MEANS and not weighted):
+        return no_classes(policy)
     what = "weighted centres" if cells is Cells.MEANS else cells.value
-    return {"il": f"{what} are not means of their groups: keep the pairing (private)"}
+    return f"{what} are not means of their groups: keep the pairing (private)"
 
 
 def _drops(policy: Policy) -> bool:
@@ -192,7 +186,7 @@ def _sides(
     rows = released.count()
     if not rows:
         raise InputError(Problem("release", "the table is empty"))
-    compared, published = compare(facts.quasi, sensitive, cleaned, released)
+    compared, told = compare(facts.quasi, sensitive, released)
     gone = [q.name for q in facts.quasi if q.name not in {c.name for c in compared}]
     left_out = {f"column {name}": "it is not in the release" for name in gone}
     clean = raw.withColumns({q.name: F.expr(q.clean) for q in facts.quasi})
@@ -217,8 +211,12 @@ def _sides(
     if rows != facts.rows and not (policy.audit.suppression and rows < facts.rows):
         raise InputError(fewer_rows(facts.rows, rows))
     if rows < facts.rows:
-        left_out["copies"] = "rows were suppressed, and only a key shows which: give a key"
-    return apart(compared, published, cleaned, released), pair, left_out
+        pair = replace(pair, suppressed=True)
+        left_out["copies"] = (
+            "rows were suppressed, and only a key tells which: give a key; without one a copy is "
+            "told only where it holds nothing but an original's values, most of them once"
+        )
+    return apart(compared, told, cleaned, released), pair, left_out
 
 
 def _finished(

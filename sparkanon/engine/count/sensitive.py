@@ -16,7 +16,7 @@ from pyspark.sql import types as T
 
 from sparkanon.engine.count.passes import tally
 from sparkanon.engine.session.session import batches_by_rows
-from sparkanon.engine.session.workers import errors_by_place, settles
+from sparkanon.engine.session.workers import in_worker
 from sparkanon.engine.sql.rows import hash_of
 from sparkanon.measures import diversity
 
@@ -167,8 +167,7 @@ class _ClassCounting:
     column: Sensitive
     c: float
 
-    @settles
-    @errors_by_place
+    @in_worker
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         held = [batch for batch in batches if batch.num_rows]
         if not held:

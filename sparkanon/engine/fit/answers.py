@@ -15,7 +15,6 @@ from sparkanon.engine.fit.facts import Facts, sample_column
 from sparkanon.engine.fit.quantiles import numbers_of, quantiles
 from sparkanon.engine.sql.names import KEY, quoted
 from sparkanon.engine.sql.rows import row_hash, sampled
-from sparkanon.errors import InputError, Problem
 from sparkanon.needs import Answering, Known, Need
 from sparkanon.numeric.class_sums import ClassSums
 from sparkanon.numeric.records import Records
@@ -29,7 +28,6 @@ from sparkanon.spaces.needs import (
     Moments,
     MomentsByClass,
     SampleByClass,
-    classes_problem,
     moments_by_class,
     sample_by_class,
     sums_by_class,
@@ -70,10 +68,7 @@ def _class_moments(
     found = {}
     for need in needs:
         sums = tally(_with_classes(source, need.target), counting) or ClassSums({})
-        problem = classes_problem(sums)
-        if problem is not None:
-            raise InputError(Problem("method.space.target", problem))
-        found[need] = moments_by_class(sums)
+        found[need] = moments_by_class(sums, "method.space.target")
     return found
 
 

@@ -31,7 +31,7 @@ from sparkanon.engine.linkage.search import (
 from sparkanon.engine.pairs.pairs import Compared
 from sparkanon.engine.pairs.tallies import records
 from sparkanon.engine.session.session import batches_by_rows, many_classes
-from sparkanon.engine.session.workers import errors_by_place, settles, whole_blocks
+from sparkanon.engine.session.workers import in_worker, whole_blocks
 from sparkanon.engine.sql.names import KEY
 from sparkanon.engine.sql.rows import hash_of
 from sparkanon.numeric.records import Floats, Scale
@@ -68,8 +68,7 @@ class Measured:
 
     reading: Reading
 
-    @settles
-    @errors_by_place
+    @in_worker
     def __call__(self, batches: Batches) -> Batches:
         for cells in batches:
             table = pa.Table.from_batches([cells])
@@ -94,8 +93,7 @@ class Sent:
     high: Floats
     most: Floats  # (blocks,) largest distance of an original to its own
 
-    @settles
-    @errors_by_place
+    @in_worker
     def __call__(self, batches: Batches) -> Batches:
         for cells in batches:
             table = pa.Table.from_batches([cells])
@@ -123,8 +121,7 @@ class Matched:
     outlyingness: Outlyingness
     share: float
 
-    @settles
-    @errors_by_place
+    @in_worker
     def __call__(self, batches: Batches) -> Batches:
         for _, table in whole_blocks(batches, by="block"):
             yield from self._block(table)

@@ -22,6 +22,7 @@ from sparkanon.numeric.search.boxes import Boxes, Longs, Ruler, Yard, make_boxes
 
 EXACT = 2.0**53  # integers beyond are not all doubles
 _NOBODY = -1.0  # the place of a word that no original of the block has
+_NO_LIMITS = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Cells:
 
 
 Below = Mapping[str, Mapping[str, frozenset[str]]]  # by column: all values below a word
+Ends = Mapping[str, tuple[float, float]]  # by column: the low and the high limit, or an infinity
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ class Way:
 
     as_null: frozenset[str] = frozenset()  # where a released null covers nulls only
     by_length: frozenset[str] = frozenset()  # where each star stands for one character
-    also: Below = field(default_factory=dict)  # values that a word covers unless it is in a set
+    ends: Ends = field(default_factory=dict)  # limits that stand for all values beyond them
+    also: Below = field(default_factory=dict)  # values that words alone, in no set, stand for
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,7 @@ class Reading:
         c, cells = self.compared[i], table.column(f"{letter}{i}").combine_chunks()
         if c.scale is not Scale.NOMINAL:
             spans = table.column(f"w{i}").combine_chunks() if c.covers else None
-            return _ordered(c, cells, spans)
+            return _ordered(c, cells, spans, self.way.ends.get(c.name, _NO_LIMITS))
         if categories is None:
             anything = _ordered(c, pa.nulls(len(cells), pa.float64()), None)
             return replace(anything, starred=anything.null)
@@ -155,15 +158,25 @@ def _tidy(c: Compared, text: str) -> str:
     return text if c.covers is None else tidied(text)
 
 
-def _ordered(c: Compared, cells: pa.Array, spans: pa.Array | None) -> Cells:
+def _ordered(
+    c: Compared,
+    cells: pa.Array,
+    spans: pa.Array | None,
+    ends: tuple[float, float] = _NO_LIMITS,
+) -> Cells:
     n = len(cells)
     values = np.array(cells.fill_null(0.0).to_numpy(zero_copy_only=False), np.float64)
     null, starred = _numpy(cells.is_null()).astype(np.bool_), np.zeros(n, np.bool_)
     start, count = np.zeros(n, np.int64), np.zeros(n, np.int64)
     low, high = values, values.copy()
+    if spans is not None:
+        low, high = _outwards(low, high, c.origin)
+    low, high = (
+        np.where(values <= ends[0], -np.inf, low),
+        np.where(values >= ends[1], np.inf, high),
+    )
     if spans is None:
         return Cells(low, high, null, starred, start, count, (np.empty(0), np.empty(0)))
-    low, high = _outwards(low, high, c.origin)
     of, each = _numpy(pc.list_parent_indices(spans)), pc.list_flatten(spans)
     first, last = _ends(each, c.origin)
     covering = np.unique(of)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from sparkanon.engine.linkage.draws import draw
 from sparkanon.engine.pairs.pairs import Compared
 from sparkanon.engine.pairs.tallies import records
-from sparkanon.engine.session.workers import errors_by_place, settles, whole_blocks
+from sparkanon.engine.session.workers import in_worker, whole_blocks
 from sparkanon.engine.sql.names import KEY
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.metric import Metric
@@ -119,8 +119,7 @@ class Search:
         kinds = [pa.string() if c.scale is Scale.NOMINAL else pa.float64() for c in self.compared]
         return pa.schema(_FIELDS | {f"v{i}": kind for i, kind in enumerate(kinds)})
 
-    @settles
-    @errors_by_place
+    @in_worker
     def __call__(self, batches: Batches) -> Batches:
         for block, table in whole_blocks(batches, by="block"):
             yield from self._block(table, block)

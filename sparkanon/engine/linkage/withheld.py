@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sparkanon.engine.cells import shapes
 from sparkanon.engine.cells.kinds import TEXT
-from sparkanon.engine.linkage.covers import Below, Way
+from sparkanon.engine.linkage.covers import Below, Ends, Way
 from sparkanon.engine.pairs.pairs import Compared, Sides
 from sparkanon.engine.session.session import many_classes
 from sparkanon.engine.sql.names import text
@@ -32,10 +34,11 @@ class Withheld:
     original_nulls: frozenset[str] = frozenset()
     released_nulls: frozenset[str] = frozenset()
     covering: frozenset[str] = frozenset()  # stars, ranges, sets, prefixes, words of a taxonomy
-    null_for_null: frozenset[str] = frozenset()  # every released null was a null in the original
-    by_length: frozenset[str] = frozenset()  # every star stands for exactly one character
-    standing: Words = field(default_factory=dict)  # word -> originals published as this word
-    unread: Mapping[str, int] = field(default_factory=dict)  # cells whose meaning is unknown
+    null_for_null: frozenset[str] = frozenset()  # no released null hides a value
+    by_length: frozenset[str] = frozenset()  # all have as many stars as characters are hidden
+    standing: Words = field(default_factory=dict)  # other originals that own ones were told as
+    ends: Ends = field(default_factory=dict)  # limits that extreme values were replaced by
+    unread: Mapping[str, int] = field(default_factory=dict)  # cells of which nobody knows that
     crowded: frozenset[str] = frozenset()  # columns with too many pairs for `standing`
 
     @property
@@ -50,7 +53,8 @@ class Withheld:
         already read nulls as nulls.
 
         A word that is an original value, but not the own one, may be a category above it (Asia
-        among countries). Then it stands for all originals that were published as it.
+        among countries). Then it stands for all originals that were published as it. And where
+        all values beyond a limit were published as the limit, that stands for all of them.
         """
         sure = Way(self.null_for_null, self.by_length)
         found = []
@@ -60,6 +64,8 @@ class Withheld:
             found.append(replace(sure, as_null=self.original_nulls & self.released_nulls))
         if self.standing:
             found.append(replace(sure, also=self.standing))
+        if self.ends:
+            found.append(replace(sure, also=self.standing, ends=self.ends))
         return tuple(found)
 
     @property
@@ -120,6 +126,7 @@ def look(sides: Sides, pair: DataFrame, words: Words) -> Withheld:
         columns("n"),
         columns("l"),
         standing,
+        _ends(compared, found),
         unread,
         crowded,
     )
@@ -128,11 +135,20 @@ def look(sides: Sides, pair: DataFrame, words: Words) -> Withheld:
 def _questions(c: Compared, i: int, words: Mapping[str, frozenset[str]]) -> dict[str, str]:
     """SQL of the questions about a column, each under a letter.
 
-    x: has the original nulls? z: has the release nulls? n: was every released null a null in the
-    original? c: do cells cover several values? l: do stars always keep the length of the
-    original? u: how many cells cannot be read?
+    Nulls of the original (x) and of the release (z), the latter for nulls only (n); cells that
+    cover (c), those with stars by the length of the own values only (l); how many are unread (u).
+    Of single numbers the least and the largest (low, high), the least of those that are less
+    than their own (down), and the largest of those that are more (up).
     """
     asked = {"x": _any_null(f"x{i}")}
+    if c.scale is not Scale.NOMINAL:
+        one = f"z{i}" if c.covers is None else f"if(c{i} is null, z{i}, null)"
+        asked |= {
+            "low": f"min({one})",
+            "high": f"max({one})",
+            "down": f"min({one}) filter (where z{i} < x{i})",
+            "up": f"max({one}) filter (where z{i} > x{i})",
+        }
     if c.covers is None:
         return asked | {"z": _any_null(f"z{i}"), "n": _for_nulls_only(i, f"z{i} is null")}
     if c.scale is Scale.NOMINAL:
@@ -151,6 +167,22 @@ def _questions(c: Compared, i: int, words: Mapping[str, frozenset[str]]) -> dict
         "c": f"bool_or(c{i} is not null)",
         "u": f"count_if(size(c{i}) = 0)",
     }
+
+
+def _ends(compared: Sequence[Compared], found: Mapping[str, Any]) -> Ends:
+    """Where all values that became less are now the largest, and all that became more the least.
+
+    That is top and bottom coding, by whatever tool.
+    """
+    ends: dict[str, tuple[float, float]] = {}
+    for i, c in enumerate(compared):
+        if c.scale is Scale.NOMINAL:
+            continue
+        low, high, down, up = (found[f"{what}{i}"] for what in ("low", "high", "down", "up"))
+        bottom, top = up is not None and up == low, down is not None and down == high
+        if bottom or top:
+            ends[c.name] = (low if bottom else -inf, high if top else inf)
+    return ends
 
 
 def _for_nulls_only(i: int, hidden: str) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from sparkanon.engine.mask.masking import Batches, BlockFacts, Masking
-from sparkanon.engine.session.workers import errors_by_place, settles, whole_blocks
+from sparkanon.engine.session.workers import in_worker, whole_blocks
 from sparkanon.engine.sql.names import NEXT, START
 
 _FILES = pa.schema({"block": pa.int32(), "file": pa.string()})
@@ -28,8 +28,7 @@ class HandOver:
 
     masking: Masking
 
-    @settles
-    @errors_by_place
+    @in_worker
     def __call__(self, batches: Batches) -> Batches:
         for block, table in whole_blocks(batches, self.masking.names):
             yield self._handed(table, block).to_batch()
@@ -62,8 +61,7 @@ class TakeOver:
 
     masking: Masking
 
-    @settles
-    @errors_by_place
+    @in_worker
     def __call__(self, batches: Batches) -> Batches:
         named = pa.Table.from_batches(list(batches), _FILES)
         blocks, files = named.column("block").to_numpy(), named.column("file").to_pylist()

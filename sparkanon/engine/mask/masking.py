@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sparkanon.engine.mask.spans import span_cells
-from sparkanon.engine.session.workers import errors_by_place, settles, whole_blocks
+from sparkanon.engine.session.workers import in_worker, whole_blocks
 from sparkanon.engine.sql.names import BLOCK, GROUP, KEY, NEXT, RULED, START
 from sparkanon.engine.table.columns import Quasi
 from sparkanon.engine.verify.constraints import Constraints
@@ -27,7 +27,7 @@ from sparkanon.numeric.guard import Guard
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Column, Floats, Labels, Records, prints
 from sparkanon.numeric.statistics import ColumnStatistics
-from sparkanon.releases import FittedRelease, Generalized, NewValues, Replaced
+from sparkanon.releases import FittedRelease, Generalized, Grouped, NewValues, Replaced
 from sparkanon.rng import generator
 from sparkanon.spaces import FittedSpace
 
@@ -100,8 +100,7 @@ class Masking:
     weight: str | None = None  # the column that says how much each record counts
     names: tuple[str, ...] = ()  # the names of the incoming columns, which arrive as c0, c1, ...
 
-    @settles
-    @errors_by_place
+    @in_worker
     def __call__(self, batches: Batches) -> Batches:
         """For `mapInArrow`: a partition holds whole blocks, usually one."""
         for block, table in whole_blocks(batches, self.names):
@@ -141,8 +140,8 @@ class Masking:
         if labels is None:
             return None
         rows = _digest(table, by_key)
-        random = generator(self.key, "release", rows)
-        published = self.release.publish(records, labels, random, self._weights(table, by_key))
+        random, weights = generator(self.key, "release", rows), self._weights(table, by_key)
+        published = self.release.publish(records, Grouped(labels, random, weights))
         masked: list[Column] = []
         cells_out: dict[str, pa.Array] = {}
         for quasi, (column, categories), new in zip(self.quasi, read, published, strict=True):

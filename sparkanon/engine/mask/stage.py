@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import xor
 from pathlib import Path
 
 from pyspark.sql import DataFrame
@@ -35,6 +37,12 @@ class Staged:
 
     blocks: int
     facts: list[BlockFacts]
+
+    def fingerprint(self, seed: Seed, rows_in: int) -> str:
+        """Of the rows that take part. Keyed: who knows all but one must not try out the last."""
+        either = reduce(xor, (block.keys[0] for block in self.facts))
+        total = sum(block.keys[1] for block in self.facts) % 2**64
+        return seed.derive("fingerprint", f"{rows_in}:{either}:{total}").hex()
 
 
 def stage(

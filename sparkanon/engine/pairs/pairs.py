@@ -43,6 +43,8 @@ class Sides:
     blocks: tuple[tuple[str, ...], ...] = ()  # columns whose cells were moved as a unit
     suppressed: int = 0  # originals whose key is not in the release
     unpublished: DataFrame | None = None  # those originals, if there are any
+    no_classes: str | None = None  # why nothing can be said about classes or groups
+    no_means: str | None = None  # why the values cannot be means of groups
 
     @property
     def released_cells(self) -> list[str]:

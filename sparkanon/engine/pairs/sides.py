@@ -18,7 +18,7 @@ _KEY = "__sparkanon_pair"
 
 
 def compare(
-    quasi: Sequence[Quasi], sensitive: Sequence[str], original: DataFrame, released: DataFrame
+    quasi: Sequence[Quasi], sensitive: Sequence[str], released: DataFrame
 ) -> tuple[tuple[Compared, ...], tuple[str, ...]]:
     """How each column is read on both sides, and the sensitive columns that are released."""
     fields = {field.name: field for field in released.schema.fields}

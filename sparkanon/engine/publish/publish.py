@@ -7,12 +7,16 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from time import sleep
+from typing import Any
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from sparkanon.engine.runs.ids import new_run_id
+from sparkanon.engine.runs.manifest import for_readers
+from sparkanon.engine.sql.names import quoted
 from sparkanon.engine.stores.folders import (
     check_replaceable,
     check_same_disk,
@@ -24,8 +28,9 @@ from sparkanon.engine.stores.folders import (
     open_up,
 )
 from sparkanon.engine.stores.listing import MANIFEST, list_files
+from sparkanon.engine.stores.owned import scratch
 from sparkanon.engine.stores.staging import Staging
-from sparkanon.engine.table.tables import path_literal, provider, writer
+from sparkanon.engine.table.tables import path_literal, provider, read_staged, writer
 from sparkanon.errors import InputError, Problem
 from sparkanon.policy.checks import is_inside
 from sparkanon.policy.model import Sink
@@ -180,12 +185,38 @@ def publish(
     spark: SparkSession,
     staged: DataFrame,
     staging: Staging,
+    schema: T.StructType,
+    sink: Sink | None,
+    manifest: Mapping[str, Any],
+) -> DataFrame:
+    """Publish these columns of what is staged, and give the table as readers see it.
+
+    Without a sink the release lives in our scratch, as long as this process.
+    """
+    if sink is None:
+        folder = scratch() / str(manifest["run_id"])
+        staging.table.rename(folder)
+        return read_staged(spark, str(folder), schema)
+    public = staged.selectExpr(*map(quoted, schema.names))
+    private = len(staged.columns) > len(schema.names)
+    _replace(spark, public, staging, sink, for_readers(manifest, schema.names), private=private)
+    if sink.format == "table":
+        return spark.table(sink.place)
+    if sink.format == "delta":
+        return spark.read.format("delta").load(sink.place)
+    return read_staged(spark, sink.place, schema, sink)
+
+
+def _replace(
+    spark: SparkSession,
+    staged: DataFrame,
+    staging: Staging,
     sink: Sink,
     manifest: dict[str, object],
     *,
     private: bool,
 ) -> None:
-    """Publish `staged`, the public columns; `private` if its files also hold private ones."""
+    """Put the new release where the old one is; `private`: the staged files hold more columns."""
     staging.check_held()
     if sink.format in ("csv", "parquet"):
         folder = staging.table

@@ -19,7 +19,7 @@ from sparkanon.numeric.records import Column, Scale
 from sparkanon.numeric.search.boxes import make_boxes, make_yard, paired, touched
 from sparkanon.numeric.search.link import link, make, reaches
 from sparkanon.numeric.search.shelves import near
-from sparkanon.releases import Release
+from sparkanon.releases import Grouped, Release
 from sparkanon.releases.hybrid import Hybrid
 
 _warm: set[str] = set()  # what this process has run already
@@ -41,7 +41,8 @@ def warm(grouping: Grouping | None, release: Release) -> None:
     column = Column("", Scale.NUMERIC, np.arange(12.0), np.zeros(12, np.bool_))
     if not release.needs():
         fitted = release.fit(Known())
-        fitted.publish((column,), np.zeros(12, np.int32), np.random.default_rng(0))
+        groups = Grouped(np.zeros(12, np.int32), np.random.default_rng(0))
+        fitted.publish((column,), groups)
     _warm.add(repr((grouping, release)))
 
 

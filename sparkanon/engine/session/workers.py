@@ -50,6 +50,11 @@ def errors_by_place(work: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
     return guarded
 
 
+def in_worker(work: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
+    """What all of our functions need that Spark's Python workers run."""
+    return settles(told_by_place(work))
+
+
 def whole_blocks(
     batches: Iterator[pa.RecordBatch], names: Sequence[str] | None = None, by: str = BLOCK
 ) -> Iterator[tuple[int, pa.Table]]:

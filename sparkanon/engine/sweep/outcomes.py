@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from sparkanon.catalogue import CATALOGUE
 from sparkanon.errors import Problem
 from sparkanon.measures.pareto import pareto_front
 from sparkanon.policy.grid import Cell
@@ -18,11 +19,6 @@ from sparkanon.report.sweep_chart import Spot, draw
 LINKAGE = "linkage_masked_to_original"
 ONE_IN_CLASS = "1/min_class_size"  # the chance of a guess inside the smallest class
 _MEASURED = ("ok", "refused")
-_TITLES = {
-    "il": "information loss, % of the variance (il)",
-    ONE_IN_CLASS: f"risk: one over the smallest class ({ONE_IN_CLASS})",
-    LINKAGE: f"risk: share of records linked ({LINKAGE})",
-}
 
 
 @dataclass(frozen=True)
@@ -151,5 +147,13 @@ def chart(result: Sweep) -> str:
         for o, point, front in placed
         if point is not None
     ]
-    x, y = (_TITLES.get(name, name) for name in (result.x, result.y))
-    return draw(spots, x_title=x, y_title=y)
+    return draw(spots, x_title=axis_title(result.x), y_title=axis_title(result.y))
+
+
+def axis_title(measure: str) -> str:
+    """What an axis of the map says: the measure's own title, and its key."""
+    if measure == ONE_IN_CLASS:
+        return f"risk: one over the smallest class ({ONE_IN_CLASS})"
+    word = CATALOGUE[measure]
+    title = f"risk: {word.title.lower()}" if word.is_risk else word.title.lower()
+    return f"{title}{', %' if word.unit == 'percent' else ''} ({measure})"

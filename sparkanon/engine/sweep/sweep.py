@@ -27,7 +27,7 @@ from sparkanon.policy import Policy
 from sparkanon.policy.grid import Cell
 from sparkanon.public import public
 from sparkanon.registry import unknown
-from sparkanon.report.run import RunReport
+from sparkanon.report.run_report import RunReport
 
 _LIMIT = "the limit is not kept"
 
@@ -128,12 +128,9 @@ def check_axes(x: str, y: str | None) -> None:
 @contextlib.contextmanager
 def _table(spark: SparkSession, df: DataFrame | None, policy: Policy) -> Iterator[DataFrame]:
     """The table, held by Spark until all cells are done; a caller's own cache is left alone."""
-    if df is None:
-        if policy.input is None:
-            raise InputError(Problem("input", "is required when no DataFrame is given"))
-        # nothing is published, so no column has to keep its text: all are read by their values
-        unpublished = policy.model_copy(update={"output": None})
-        df = tables.read(spark, policy.input, unpublished).data
+    # nothing is published, so no text has to travel: cells may count any column's values
+    unpublished = policy.model_copy(update={"output": None})
+    df = tables.given_or_read(spark, df, unpublished).data
     level = df.storageLevel
     ours = not (level.useMemory or level.useDisk)
     if ours:

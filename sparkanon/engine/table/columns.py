@@ -24,7 +24,7 @@ from sparkanon.engine.table.headers import looks_like_data
 from sparkanon.errors import MOST_SHOWN, InputError, Problem, counted
 from sparkanon.numeric.records import Bools, Column, Floats, Grid, Scale
 from sparkanon.policy import ColumnType, Policy, Role
-from sparkanon.policy.checks import scale_problems
+from sparkanon.policy.checks import release_problems, scale_problems
 from sparkanon.releases import Cells
 
 _WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
@@ -328,6 +328,13 @@ def resolve(policy: Policy, schema: T.StructType) -> Columns:
         if _is_released(policy, field.name)
     )
     return Columns(tuple(quasi.values()), released, weight)
+
+
+def check_promise(policy: Policy, columns: Columns) -> None:
+    """Once more, with the table's columns: only now is known what `unlisted: keep` keeps."""
+    problems = release_problems(policy, others=len(columns.released) > len(columns.quasi))
+    if problems:
+        raise InputError(problems)
 
 
 def plain_schema(schema: T.StructType) -> T.StructType:

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
 from sparkanon.engine.sql.names import quoted, text
-from sparkanon.engine.table.words import (
+from sparkanon.engine.table.vocabulary import (
     ALWAYS_IDENTIFIER,
     DEMOGRAPHIC,
     DESIGN,
@@ -106,7 +106,10 @@ def _is_name(name: str) -> bool:
     """Whether this is a name that nobody would write into a cell."""
     if _MAYBE.fullmatch(name) or not _may_be_name(name):
         return False
-    return bool(words_of(name) & _WORDS) or _JOINED.fullmatch(name) is not None
+    if words_of(name) & _WORDS:
+        return True
+    # john_doe and deBoer are people
+    return _JOINED.fullmatch(name) is not None and bool(words_of(name) & FILLERS)
 
 
 def _parts(name: str) -> set[str]:

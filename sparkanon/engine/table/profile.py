@@ -17,7 +17,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from sparkanon.engine.table.words import (
+from sparkanon.engine.table.vocabulary import (
     ALWAYS_IDENTIFIER,
     DEMOGRAPHIC,
     DESIGN,

@@ -67,6 +67,17 @@ def read(spark: SparkSession, source: Source, policy: Policy | None = None) -> T
         raise InputError(Problem(_path(source), text)) from None
 
 
+def given_or_read(
+    spark: SparkSession, df: DataFrame | None, policy: Policy, what: str = "DataFrame"
+) -> Table:
+    """The table that was given, or what the policy's `input` says."""
+    if df is not None:
+        return Table(df)
+    if policy.input is None:
+        raise InputError(Problem("input", f"is required when no {what} is given"))
+    return read(spark, policy.input, policy)
+
+
 def _other_header(source: Source) -> InputError:
     return InputError(
         Problem(

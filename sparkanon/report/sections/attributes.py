@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 from sparkanon.catalogue import CATALOGUE
 from sparkanon.registry import spec
 from sparkanon.report.clearing import Part
+from sparkanon.report.glossary import word_for
 from sparkanon.report.sections.base import Section
-from sparkanon.report.words import word_for
 
 
 @spec
@@ -17,7 +17,6 @@ class Attributes(Section):
 
     key: ClassVar[str] = "attributes"
     title: ClassVar[str] = "Attribute risk"
-    template: ClassVar[str] = "attributes"
     explains: ClassVar[frozenset[str]] = frozenset(
         a.key for a in CATALOGUE.values() if a.family == "attribute"
     )

@@ -15,8 +15,9 @@ Asked = Sequence[Need[Any]]
 class Section:
     """A section of the page, and the part of report.json that it is drawn from.
 
-    `part` is its key in report.json, if a run collects anything for it. By default a section
-    needs, collects and shows nothing.
+    `part` is its key in report.json, if a run collects anything for it. A template of its own is
+    called by its key; without one its figures are drawn. What is not said by a
+    section is as here: nothing is needed, collected or shown.
     """
 
     key: ClassVar[str]  # its place on the page
@@ -24,8 +25,7 @@ class Section:
     source: ClassVar[str] = "sparkanon"
     part: ClassVar[str | None] = None
     intro: ClassVar[str] = ""
-    template: ClassVar[str] = "figures"
-    explains: ClassVar[frozenset[str]] = frozenset()  # measures whose absence it has to explain
+    explains: ClassVar[frozenset[str]] = frozenset()  # what it would have shown if not left out
 
     def needs(self, given: Given, asked: Asked, open_: Asked) -> tuple[Need[Any], ...]:
         """What it has to know; nothing if that would cost more than what is done anyway.
@@ -43,5 +43,5 @@ class Section:
         return {}
 
     def content(self, cleared: Part) -> list[Any]:
-        """Figures, or whatever its template draws."""
+        """Figures, or whatever its own template draws."""
         return []

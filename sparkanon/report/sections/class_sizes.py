@@ -21,7 +21,6 @@ class ClassSizes(Section):
     key: ClassVar[str] = "class-sizes"
     title: ClassVar[str] = "Class sizes"
     part: ClassVar[str | None] = "class_sizes"
-    template: ClassVar[str] = "class-sizes"
     explains: ClassVar[frozenset[str]] = frozenset({"class_sizes", "min_class_size", "below_k"})
 
     def needs(self, given: Given, asked: Asked, open_: Asked) -> tuple[Need[Any], ...]:

@@ -17,7 +17,6 @@ class Columns(Section):
     key: ClassVar[str] = "columns"
     title: ClassVar[str] = "Released columns"
     part: ClassVar[str | None] = "columns"
-    template: ClassVar[str] = "columns"
     explains: ClassVar[frozenset[str]] = frozenset({"copies"})
 
     def cleared(self, run: Part, k: int, rows: float | None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparkanon.measures import Given
-from sparkanon.measures.moments import needed, of_both, ordered
+from sparkanon.measures.moments import names, needed, of_both
 from sparkanon.measures.needs import PairTally, SideTally
 from sparkanon.needs import Known, Need
 from sparkanon.registry import spec
@@ -25,7 +25,6 @@ class Correlations(Section):
     title: ClassVar[str] = "Correlations"
     source: ClassVar[str] = "ROUND 4"
     part: ClassVar[str | None] = "correlations"
-    template: ClassVar[str] = "correlations"
     explains: ClassVar[frozenset[str]] = frozenset(
         {"correlations", "correlation_error", "eigen_difference", "mi_loss"}
     )
@@ -35,12 +34,12 @@ class Correlations(Section):
         return needed(given) if summed else ()
 
     def collect(self, given: Given, known: Known) -> Any:
-        names = [given.statistics[at].name for at in ordered(given.statistics)]
-        if len(names) < 2:
+        columns = names(given)
+        if len(columns) < 2:
             return None
         original, released = (side.correlations() for side in of_both(given, known))
         return {
-            "columns": names,
+            "columns": columns,
             "original": np.round(original, 4).tolist(),
             "released": np.round(released, 4).tolist(),
         }

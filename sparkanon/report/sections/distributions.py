@@ -23,7 +23,6 @@ class Distributions(Section):
     key: ClassVar[str] = "distributions"
     title: ClassVar[str] = "Before and after"
     part: ClassVar[str | None] = "distributions"
-    template: ClassVar[str] = "distributions"
     explains: ClassVar[frozenset[str]] = frozenset({"distributions"})
 
     def needs(self, given: Given, asked: Asked, open_: Asked) -> tuple[Need[Any], ...]:

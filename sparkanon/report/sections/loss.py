@@ -18,7 +18,6 @@ class Loss(Section):
 
     key: ClassVar[str] = "loss"
     title: ClassVar[str] = "Loss by column"
-    template: ClassVar[str] = "loss"
     explains: ClassVar[frozenset[str]] = (
         frozenset(a.key for a in CATALOGUE.values() if a.family == "loss") - Correlations.explains
     )

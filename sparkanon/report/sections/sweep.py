@@ -18,7 +18,6 @@ class Sweep(Section):
     key: ClassVar[str] = "sweep"
     title: ClassVar[str] = "Choosing a method"
     part: ClassVar[str | None] = "sweep"
-    template: ClassVar[str] = "sweep"
     explains: ClassVar[frozenset[str]] = frozenset({"sweep"})
 
     def cleared(self, run: Part, k: int, rows: float | None) -> dict[str, Any]:

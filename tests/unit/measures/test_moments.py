@@ -21,7 +21,7 @@ from sparkanon.measures.distortion import (
     IlMetrics,
     Mse,
 )
-from sparkanon.measures.loss import Il
+from sparkanon.measures.loss import GroupMeans, Il
 from sparkanon.measures.moments import EachMoments, Moments, PairedMoments, PairMoments
 from sparkanon.measures.ssb import Ssb
 from sparkanon.numeric.records import Records, Scale
@@ -38,7 +38,7 @@ def finish(tally: PairMoments, stats: list[ColumnStatistics]) -> list[Measure]:
 def marginal(x: Moments, z: Moments, stats: list[ColumnStatistics]) -> list[Measure]:
     """Where nobody knows which row was whose."""
     specs = (Il(), EigenDifference(), CorrelationError())
-    return taken(specs, {EachMoments(): (x, z)}, stats, paired=False)
+    return taken(specs, {EachMoments(): (x, z), GroupMeans(): True}, stats, paired=False)
 
 
 def measured(x: Records, z: Records) -> list[Measure]:
@@ -267,10 +267,8 @@ def test_without_ordered_columns_nothing_is_measured() -> None:
     stats = statistics(x)
     tally = moments.local(x, x, stats)
     assert all(spec.ordered for spec in PAIRED), "these are left out with that reason"
-    assert (
-        taken((Il(),), {EachMoments(): (tally.original, tally.released)}, stats, paired=False)
-        == []
-    )
+    answers = {EachMoments(): (tally.original, tally.released), GroupMeans(): True}
+    assert taken((Il(),), answers, stats, paired=False) == []
 
 
 def test_an_empty_table_and_a_column_of_nulls() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from sparkanon.numeric.points import Points
@@ -74,15 +76,20 @@ class Remaining:
         return self.labels
 
 
-def brute_mdav(points: Points, k: int) -> Labels:
+def two_by_two(points: Points, k: int, seed: Callable[[Remaining], int]) -> Labels:
+    """A group around the seed and one around the record furthest from it, again and again."""
     rest = Remaining(points, k)
     while len(rest.left) >= 3 * k:
-        first = rest.furthest_from_centre()
+        first = seed(rest)
         rest.group_around(first)
         rest.group_around(rest.furthest(rest.between[first]))
     if len(rest.left) >= 2 * k:
-        rest.group_around(rest.furthest_from_centre())
+        rest.group_around(seed(rest))
     return rest.finish()
+
+
+def brute_mdav(points: Points, k: int) -> Labels:
+    return two_by_two(points, k, Remaining.furthest_from_centre)
 
 
 def brute_cbfs(points: Points, k: int) -> Labels:
@@ -93,14 +100,7 @@ def brute_cbfs(points: Points, k: int) -> Labels:
 
 
 def brute_md(points: Points, k: int) -> Labels:
-    rest = Remaining(points, k)
-    while len(rest.left) >= 3 * k:
-        first = rest.end_of_furthest_pair()
-        rest.group_around(first)
-        rest.group_around(rest.furthest(rest.between[first]))
-    if len(rest.left) >= 2 * k:
-        rest.group_around(rest.end_of_furthest_pair())
-    return rest.finish()
+    return two_by_two(points, k, Remaining.end_of_furthest_pair)
 
 
 def cost(points: Points, labels: Labels) -> float:

@@ -109,14 +109,12 @@ def test_what_only_groups_use_is_refused_all_at_once() -> None:
 
 def test_k_serves_a_count_of_classes_under_it() -> None:
     gated, listed = {"gates": {"max_below_k": 0.1}}, {"audit": {"take": ["below_k"]}}
-    for asks, who in ((gated, "gate max_below_k"), (listed, "audit")):
+    for asks, who in ((gated, "gate max_below_k is about"), (listed, "audit takes")):
         policy = make_policy(ALONE | asks | {"k": 5})
         assert policy.few == 5
         assert policy.groups is None
         assert policy.promise.k is None
-        assert problems(ALONE | asks) == {
-            "k": f"is required: {who} counts the records in classes under k"
-        }
+        assert problems(ALONE | asks) == {"k": f"is required: {who} below_k, which counts by it"}
 
 
 def test_what_guarantees_nothing_needs_a_gate_on_a_risk() -> None:

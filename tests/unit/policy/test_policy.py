@@ -83,6 +83,20 @@ def test_every_mistake_is_reported_at_once_with_its_path() -> None:
     assert "greater than or equal to 2. Got 1 instead" in found["k"]
 
 
+@pytest.mark.parametrize("digits", [19, 4_000, 5_000])
+def test_no_table_has_so_many_rows(digits: int) -> None:
+    number = 10**digits
+    attack = {"name": "nearest_record", "targets": number}
+    for change in (
+        {"k": number},
+        {"audit": {"targets": number}},
+        {"audit": {"attacks": [attack]}},
+    ):
+        (told,) = problems(**change).values()
+        assert "must be less than or equal to 9223372036854775807. Got" in told
+        assert len(told) < 150
+
+
 def refined(**parameters: Any) -> dict[str, Any]:
     return {"grouping": {"name": "refined"} | parameters}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sparkanon.numeric.records import Column, Scale
-from sparkanon.releases.base import Asked, Generalized
+from sparkanon.releases.base import Asked, Generalized, Grouped
 from sparkanon.releases.generalize import Generalize, lowest_word
 
 TREE = {"any": {"school": ["primary", "secondary"], "university": {"degree": ["ba", "ma"]}}}
@@ -17,7 +17,7 @@ RNG = np.random.default_rng(0)
 def spans(scale: Scale, values: list[float], null: list[int] | None = None) -> Generalized:
     marks = np.array(null or [0] * 6, np.bool_)
     column = Column("c", scale, np.where(marks, 0.0, np.array(values)), marks)
-    (found,) = Generalize().publish((column,), LABELS, RNG)
+    (found,) = Generalize().publish((column,), Grouped(LABELS, RNG))
     assert isinstance(found, Generalized)
     return found
 

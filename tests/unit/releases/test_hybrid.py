@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparkanon.numeric.records import Bools, Column, Floats, Grid, Labels, Scale
-from sparkanon.releases import NewValues
+from sparkanon.releases import Grouped, NewValues
 from sparkanon.releases.hybrid import Hybrid
 
 KINDS = ["normal", "ties", "constant", "collinear", "duplicates", "far away", "huge"]
@@ -43,7 +43,7 @@ def publish(
         Column(f"c{j}", Scale.NUMERIC, np.where(null[j], 0.0, values[j]), null[j], grid)
         for j in range(len(values))
     )
-    new = Hybrid().publish(records, labels, np.random.default_rng(seed))
+    new = Hybrid().publish(records, Grouped(labels, np.random.default_rng(seed)))
     assert all(isinstance(part, NewValues) for part in new)
     parts = [part for part in new if isinstance(part, NewValues)]
     return np.stack([p.values for p in parts]), np.stack([p.null for p in parts])

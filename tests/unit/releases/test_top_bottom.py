@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from sparkanon.errors import InputError
 from sparkanon.needs import Known
 from sparkanon.numeric.records import Column, Floats, Scale
-from sparkanon.releases import RELEASES, Asked, Replaced
+from sparkanon.releases import RELEASES, Asked, Grouped, Replaced
 from sparkanon.releases.needs import NumberOf, Quantiles
 from sparkanon.releases.top_bottom import TopBottom
 
@@ -20,7 +20,7 @@ def coded(release: TopBottom, known: Known, values: Floats, null: list[int]) -> 
     marks = np.isin(np.arange(len(values)), null)
     column = Column("pay", Scale.NUMERIC, np.where(marks, 0.0, values), marks)
     labels = np.arange(len(values), dtype=np.int32)
-    (new,) = release.fit(known).publish((column,), labels, np.random.default_rng(0))
+    (new,) = release.fit(known).publish((column,), Grouped(labels, np.random.default_rng(0)))
     assert isinstance(new, Replaced)
     found = np.where(new.where, new.values, column.values)
     return [None if gone else float(value) for value, gone in zip(found, marks, strict=True)]

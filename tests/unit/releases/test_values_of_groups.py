@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparkanon.numeric.records import Column, Scale
-from sparkanon.releases import NewValues, TakenFrom
+from sparkanon.releases import Grouped, NewValues, TakenFrom
 from sparkanon.releases.base import Asked
 from sparkanon.releases.centroid import Centroid
 from sparkanon.releases.hybrid import Hybrid
@@ -25,8 +25,8 @@ def column(scale: Scale, cells: list[float | None], name: str = "x") -> Column:
 
 
 def centre(scale: Scale, cells: list[float | None]) -> list[float | None]:
-    rng = np.random.default_rng(0)
-    (new,) = Centroid().publish((column(scale, cells),), LABELS, rng)
+    groups = Grouped(LABELS, np.random.default_rng(0))
+    (new,) = Centroid().publish((column(scale, cells),), groups)
     assert isinstance(new, NewValues)
     return [None if null else float(v) for v, null in zip(new.values, new.null, strict=True)]
 
@@ -130,7 +130,7 @@ def test_blocks_move_together_and_apart() -> None:
     records = tuple(column(Scale.NUMERIC, list(np.arange(n)), name) for name in "abcd")
     release = Permute(blocks=[["a", "c"]])
     assert release.promise(list("abcd"), 6).blocks == (("a", "c"), ("b", "d"))
-    new = release.publish(records, labels, np.random.default_rng(3))
+    new = release.publish(records, Grouped(labels, np.random.default_rng(3)))
     taken = {
         name: part.rows
         for name, part in zip("abcd", new, strict=True)
@@ -144,7 +144,9 @@ def test_blocks_move_together_and_apart() -> None:
 @pytest.mark.parametrize("release", [Centroid(), Permute()])
 def test_a_release_is_a_function_of_its_generator(release: Centroid | Permute) -> None:
     records = (column(Scale.NUMERIC, [1, 2, 3, 4, 5, 6, 7]),)
-    one, two = (release.publish(records, LABELS, np.random.default_rng(9)) for _ in range(2))
+    one, two = (
+        release.publish(records, Grouped(LABELS, np.random.default_rng(9))) for _ in range(2)
+    )
     for a, b in zip(one, two, strict=True):
         assert all(
             np.array_equal(x, y) for x, y in zip(vars(a).values(), vars(b).values(), strict=True)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparkanon.numeric.records import Column, Floats, Scale
-from sparkanon.releases import NewValues
+from sparkanon.releases import Grouped, NewValues
 from sparkanon.releases.centroid import Centroid
 
 ONE_GROUP = [0, 0, 0, 0]
@@ -23,9 +23,9 @@ def centre(
     null = np.array([cell is None for cell in cells])
     column = Column("x", scale, np.array([cell or 0.0 for cell in cells]), null)
     given_weights = None if weights is None else np.asarray(weights, dtype=np.float64)
-    (new,) = Centroid().publish(
-        (column,), np.array(labels, dtype=np.int32), np.random.default_rng(0), given_weights
-    )
+    rng = np.random.default_rng(0)
+    groups = Grouped(np.array(labels, dtype=np.int32), rng, given_weights)
+    (new,) = Centroid().publish((column,), groups)
     assert isinstance(new, NewValues)
     return [None if null else float(v) for v, null in zip(new.values, new.null, strict=True)]
 

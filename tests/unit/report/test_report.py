@@ -16,9 +16,10 @@ from report_example import example_audit, example_run
 from sparkanon.catalogue import CATALOGUE
 from sparkanon.errors import InputError
 from sparkanon.report import render, shown_count, write_report
+from sparkanon.report.glossary import GLOSSARY, word_for
 from sparkanon.report.numbers import percent, plain
 from sparkanon.report.reference import measures_page
-from sparkanon.report.words import GLOSSARY, word_for
+from sparkanon.report.shown import shown_run
 
 PROMISED = {
     "il",
@@ -194,6 +195,25 @@ def test_no_part_shows_or_embeds_a_small_count_or_what_it_follows_from() -> None
     assert cell["class_sizes"]["histogram"][1]["records"] == "withheld"
     assert cell["distributions"][0]["original"].count(None) == 2  # one alone could be computed
     assert cell["outlyingness"][0]["linkage"] is None
+
+
+@pytest.mark.parametrize("linked", [2, 200])
+def test_a_sum_does_not_tell_a_term_that_is_withheld(linked: int) -> None:
+    terms = {"il_metrics": 21.25, "il1s": 8.5, "interval_sd": 0.25}
+    terms["linkage_masked_to_original"] = linked / 1000
+    score = sum(terms.values()) / 4
+    given = [{"measure": m, "column": None, "value": v} for m, v in terms.items()]
+    given += [{"measure": "il_dr_score", "column": None, "value": score, "low": 7.4, "high": 7.6}]
+    gate = {"gate": "max_il_dr_score", "limit": 99, "value": score, "compared": 7.6}
+    cell = shown_run({"k": 5, "rows_out": 1000, "measures": given, "gates": [gate]})
+    told = [*(m for m in cell["measures"] if m["measure"] == "il_dr_score"), *cell["gates"]]
+    assert len(told) == 2
+    for one in told:
+        assert (one["value"] == score) == (linked == 200)
+        assert ("7.6" in str(one)) == (linked == 200)
+    alone = shown_run({"k": 5, "rows_out": 1000, "measures": given[-1:]})
+    assert str(score) not in str(alone), "with a weight of 1 it would be a term itself"
+    render({"k": 5, "rows_out": 1000, "measures": given, "gates": [gate]})
 
 
 def test_the_size_of_a_withheld_bar_does_not_depend_on_the_count() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from brute import brute_spread, distance_matrix, distances_to
+from brute import Remaining, brute_spread, distances_to
 from cases import CASES
 
 from sparkanon.numeric.arrays import arrays
@@ -19,7 +19,6 @@ def run(points: Points, k: int) -> Labels:
 
 
 def brute_tfrp(points: Points, k: int) -> Labels:
-    between, left = distance_matrix(points), list(range(points.n))
     far_from = []
     for least_or_most in (np.min, np.max):
         corner = least_or_most(points.values, axis=1)
@@ -28,15 +27,10 @@ def brute_tfrp(points: Points, k: int) -> Labels:
         else:
             corner = points.values[:, distances_to(points, corner).argmin()]
         far_from.append(distances_to(points, corner))
-    labels, label = np.full(points.n, -1, np.int32), 0
-    while len(left) >= k:
-        far = far_from[label % 2]
-        seed = min(left, key=lambda i: (-far[i], i))
-        group = sorted(left, key=lambda i: (i != seed, between[seed, i], i))[:k]
-        labels[group] = label
-        left = [i for i in left if labels[i] < 0]
-        label += 1
-    return brute_spread(points, labels, k)
+    rest = Remaining(points, k)
+    while len(rest.left) >= k:
+        rest.group_around(rest.furthest(far_from[rest.label % 2]))
+    return brute_spread(points, rest.labels, k)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -48,14 +48,19 @@ class Bin:
 
 
 @dataclass(frozen=True)
-class BothSides:
-    """Counts the sums of a piece of a pair, under the places of their needs, and both bins."""
+class Summing:
+    """What is summed of one piece, by places, and how its bins are counted."""
 
     compared: tuple[Compared, ...]
     given: Given
     known: Known
     sums: Sums
     bins: Bin
+
+
+@dataclass(frozen=True)
+class BothSides(Summing):
+    """Sums of one piece of a pair, and the bins of both sides."""
 
     def count(self, cells: pa.Table) -> Parts:
         found = Parts(bins=(self.bins.count(cells, "x"), self.bins.count(cells, "z")))
@@ -71,14 +76,9 @@ class BothSides:
 
 
 @dataclass(frozen=True)
-class OneSide:
-    """Counts the same for a piece of one table alone."""
+class OneSide(Summing):
+    """The same of one table alone."""
 
-    compared: tuple[Compared, ...]
-    given: Given
-    known: Known
-    sums: Sums
-    bins: Bin
     letter: str
 
     def count(self, cells: pa.Table) -> Parts:

@@ -6,10 +6,11 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from sparkanon.attacks.base import Attack
 from sparkanon.attacks.needs import Linked
 from sparkanon.measures import About, Given, Measure
 from sparkanon.needs import Known, Need
-from sparkanon.registry import spec
+from sparkanon.registry import MOST_ROWS, spec
 
 TO_ORIGINAL = About(
     key="linkage_masked_to_original",
@@ -65,8 +66,8 @@ RANDOM = About(
 
 
 @spec
-class NearestRecord:
-    """An attacker who knows all original quasi-identifiers guesses that the nearest record is it.
+class NearestRecord(Attack):
+    """Who knows all original quasi-identifiers takes the nearest record for the own one.
 
     Both directions: from the release to the original (DDR), and from a known person to the
     release. Records at the same distance share the credit. A record that is not in the release
@@ -78,17 +79,18 @@ class NearestRecord:
     source: ClassVar[str] = "ROUND 3.3.2 (DDR)"
     knows: ClassVar[str] = "all quasi-identifiers of everybody in the original"
     after: ClassVar[str] = "which record is whose"
-    gives: ClassVar[tuple[About, ...]] = (TO_ORIGINAL, TO_RELEASED, RANDOM)
+    gives: ClassVar[tuple[About, ...]] = (TO_ORIGINAL, TO_RELEASED)
+    baseline: ClassVar[About] = RANDOM
     ordered: ClassVar[bool] = False
 
-    targets: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="How many records are looked for, drawn by hash; all if not said."
+    targets: Annotated[int, Field(ge=1, le=MOST_ROWS)] | None = Field(
+        None, description="Records that are looked for, drawn by hash; all if not said."
     )
 
     def needs(self, given: Given) -> tuple[Need[Any], ...]:
         return (Linked(self.targets),)
 
-    def finish(self, given: Given, known: Known) -> list[Measure]:
+    def risks(self, given: Given, known: Known) -> list[Measure]:
         links = known[Linked(self.targets)]
         if links.to_original is None or links.to_released is None:
             return []
@@ -100,10 +102,7 @@ class NearestRecord:
             found.append(Measure(about.key, share.value, None, share.low, share.high))
         for about in (TO_ORIGINAL, TO_RELEASED):
             found += [Measure(about.key, share, name) for name, share in links.tuples.items()]
-        return [*found, Measure(RANDOM.key, self.baseline(given, known))]
+        return found
 
-    def baseline(self, given: Given, known: Known) -> float | None:
+    def without_release(self, given: Given, known: Known) -> float:
         return 1.0 / given.rows
-
-    def control(self, given: Given, known: Known) -> float | None:
-        return None
