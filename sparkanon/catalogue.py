@@ -42,7 +42,7 @@ CATALOGUE: Mapping[str, About] = {
 BASELINES: Mapping[str, str] = {
     about.key: attack.baseline.key for attack in ATTACKS for about in attack.gives
 }
-ALIASES: Mapping[str, str] = {"k": "min_class_size"}  # what people call it in gates
+ALIASES: Mapping[str, str] = {"k": "min_class_size"}  # other names of measures in gates
 GATES: tuple[str, ...] = (
     *(gate for about in CATALOGUE.values() for gate in about.gates),
     "min_k",

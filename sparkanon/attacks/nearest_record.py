@@ -67,7 +67,7 @@ RANDOM = About(
 
 @spec
 class NearestRecord(Attack):
-    """Who knows all original quasi-identifiers takes the nearest record for the own one.
+    """An attacker who knows all original quasi-identifiers guesses that the nearest record is it.
 
     Both directions: from the release to the original (DDR), and from a known person to the
     release. Records at the same distance share the credit. A record that is not in the release
@@ -84,7 +84,7 @@ class NearestRecord(Attack):
     ordered: ClassVar[bool] = False
 
     targets: Annotated[int, Field(ge=1, le=MOST_ROWS)] | None = Field(
-        None, description="Records that are looked for, drawn by hash; all if not said."
+        None, description="How many records are looked for, drawn by hash; all if not said."
     )
 
     def needs(self, given: Given) -> tuple[Need[Any], ...]:

@@ -24,7 +24,7 @@ from sparkanon.cli.running import note_seed as _note_seed
 from sparkanon.cli.running import running_spark as _spark
 from sparkanon.cli.sweep import sweep
 from sparkanon.cli.terminal import err, escape, out
-from sparkanon.errors import GateError, InputError, Problem, SparkanonError
+from sparkanon.errors import GateError, InputError, Problem, SparkanonError, counted
 from sparkanon.groupings import GROUPINGS
 from sparkanon.measures import MEASURES
 from sparkanon.policy import Policy, load_policy, schema_text
@@ -298,7 +298,7 @@ def sample_data(
     if as_json:
         terminal.print_json({"status": "ok", "run_id": _call.run_id, "rows": rows, "output": to})
     else:
-        out.print(f"[green]✓[/] {rows:,} people in [bold]{escape(to)}[/]")
+        out.print(f"[green]✓[/] {counted(rows, 'person', 'people')} in [bold]{escape(to)}[/]")
 
 
 @app.command()

@@ -11,7 +11,7 @@ from rich.table import Table
 from sparkanon.cli import terminal
 from sparkanon.cli.running import AsJson, Changes, PolicyPath, call, note_seed, running_spark
 from sparkanon.cli.terminal import escape, out
-from sparkanon.errors import InputError, Problem
+from sparkanon.errors import InputError, Problem, counted
 from sparkanon.policy import Policy, load_policy
 from sparkanon.policy.checks import same_place
 from sparkanon.policy.grid import make_cells, read_grid

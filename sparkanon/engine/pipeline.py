@@ -27,7 +27,7 @@ from sparkanon.engine.table import tables
 from sparkanon.engine.table.columns import check_promise, plain, resolve
 from sparkanon.engine.verify.constraints import check
 from sparkanon.engine.verify.verify import classes_of, verify
-from sparkanon.errors import GateError, Problem, SparkanonError
+from sparkanon.errors import GateError, Problem, SparkanonError, counted
 from sparkanon.measures import Given, Measure, loss
 from sparkanon.measures.anonymity import Sizes
 from sparkanon.measures.loss import SquaredErrors
@@ -131,7 +131,7 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
         run.steps.note(f"{rows}, {counted(len(facts.quasi), 'quasi-identifier')}")
     with step("cut"):
         cuttings = cut(keyed, facts, policy)
-        run.steps.note(f"{cuttings.tree.blocks:,} blocks")
+        run.steps.note(counted(cuttings.tree.blocks, "block", "blocks"))
     with places.release as staging:
         given = Given(facts.statistics, policy.k)
         pairs = places.pairs(wanted=searches(policy, given))
@@ -176,7 +176,7 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
         if dry_run:
             return release
         with step("publish"), places.held():
-            # whatever can fail fails before the release is out
+            # whatever can fail is done before the release is published
             places.put_together(pairs)
             path = record.begin("publishing")
             try:

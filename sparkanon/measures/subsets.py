@@ -51,7 +51,7 @@ class Uniqueness(OfSubsets):
 
 @spec
 class Separation(OfSubsets):
-    """Share of pairs of records that are told apart, as for uniqueness."""
+    """Share of pairs of records that differ, by the same columns as for uniqueness."""
 
     about: ClassVar[About] = About(
         key="separation",

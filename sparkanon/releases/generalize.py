@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from sparkanon.errors import Problem
+from sparkanon.errors import Problem, counted
 from sparkanon.numeric.records import Column, Records, Scale
 from sparkanon.promises import Classes, Promise
 from sparkanon.registry import spec

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from sparkanon.report import charts
 from sparkanon.report.charts import Bar
+from sparkanon.report.clearing import Part
 from sparkanon.report.glossary import Family, word_for
 from sparkanon.report.numbers import percent, shown_number
 from sparkanon.report.svg import Format
@@ -85,10 +86,10 @@ def size_range(cell: Part, k: int) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def per_column(told: Told, family: Family) -> list[Figure]:
+def per_column(cleared: Part, family: Family) -> list[Figure]:
     """A bar a column for each measure of the family that was taken by column and is drawn."""
-    by_measure: dict[str, list[Told]] = {}
-    for m in told["measures"]:
+    by_measure: dict[str, list[Part]] = {}
+    for m in cleared["measures"]:
         word = word_for(m["measure"])
         if m["column"] is not None and word.family == family and word.drawn:
             by_measure.setdefault(m["measure"], []).append(m)

@@ -14,7 +14,7 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from sparkanon.report import figures, numbers, story
-from sparkanon.report.figures import Told
+from sparkanon.report.clearing import Part
 from sparkanon.report.glossary import FAMILIES, GLOSSARY, About, word_for
 from sparkanon.report.sections import SECTIONS
 from sparkanon.report.shown import shown_run
@@ -61,8 +61,8 @@ def _sections(cleared: Part) -> list[Drawn]:
             one.key,
             one.title,
             one.intro,
-            one.content(told),
-            _missing(told, one.explains),
+            one.content(cleared),
+            _missing(cleared, one.explains),
         )
         for one in (kind() for kind in SECTIONS)
     ]

@@ -19,9 +19,9 @@ from sparkanon.report.glossary import word_for
 from sparkanon.report.numbers import plain
 
 
-def attacks(told: Told) -> Figure | None:
+def attacks(cleared: Part) -> Figure | None:
     """Every attack on the whole table, with the random guess as a line if all have the same."""
-    found = {m["measure"]: m for m in told["measures"] if m["column"] is None}
+    found = {m["measure"]: m for m in cleared["measures"] if m["column"] is None}
     guesses = {
         word_for(name).title: value
         for name in dict.fromkeys(BASELINES[risk] for risk in found if risk in BASELINES)

@@ -48,10 +48,10 @@ def shown_run(run: Part) -> dict[str, Any]:
     cleared["promise"] = {
         part: name(promise[part]) for part in ("counted", "text") if part in promise
     }
-    told["gates"] = [_gate(gate, k, rows_out) for gate in rows_of(run, "gates")]
-    told["measures"] = [_measure(m, k, rows_out) for m in rows_of(run, "measures")]
-    _withhold_sums(told)
-    told["left_out"] = [
+    cleared["gates"] = [_gate(gate, k, rows_out) for gate in rows_of(run, "gates")]
+    cleared["measures"] = [_measure(m, k, rows_out) for m in rows_of(run, "measures")]
+    _withhold_sums(cleared)
+    cleared["left_out"] = [
         {"measure": name(part.get("measure", "")), "why": name(part.get("why", ""))}
         for part in rows_of(run, "left_out")
     ]
@@ -113,16 +113,16 @@ def _measure(given: Part, k: int, rows: float | None) -> dict[str, Any]:
     return cleared
 
 
-def _withhold_sums(told: Mapping[str, Any]) -> None:
-    """A sum is shown with all of its terms or not at all: the others would tell a hidden one."""
+def _withhold_sums(cleared: Mapping[str, Any]) -> None:
+    """Withhold a sum unless all of its terms are shown, because a hidden one could be computed."""
     shown = {
         m["measure"]
-        for m in told["measures"]
+        for m in cleared["measures"]
         if m["column"] is None and not isinstance(m["value"], str | None)
     }
-    for one in (*told["measures"], *told["gates"]):
+    for one in (*cleared["measures"], *cleared["gates"]):
         if set(word_for(one["measure"]).terms) - shown and one["value"] is not None:
-            one["value"] = one["text"] = "withheld: it would tell one of its terms"
+            one["value"] = one["text"] = "withheld: one of its terms could be computed"
             one |= {end: None for end in ("low", "high") if end in one}
             one |= {f"{end}_text": "" for end in ("low", "high") if end in one}
 

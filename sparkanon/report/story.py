@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparkanon.catalogue import BASELINES
+from sparkanon.errors import counted
 from sparkanon.releases import RELEASES
-from sparkanon.report.figures import Told, count, interval
+from sparkanon.report.clearing import Part
+from sparkanon.report.figures import count, interval
 from sparkanon.report.glossary import word_for
 from sparkanon.report.numbers import plain
 

@@ -252,8 +252,8 @@ def run(
     )
     resolved = resolve(policy, original.schema)
     facts = gather(with_key(original, resolved), resolved, 2, policy.nulls, HiddenViews(spark))
-    compared, told = compare(facts.quasi, (), released)
-    sides = joined(compared, told, original, released, "id", suppression=False)
+    compared, published = compare(facts.quasi, (), released)
+    sides = joined(compared, published, original, released, "id", suppression=False)
     assert sides.pair is not None
     links = linking.linkage(sides, sides.pair, facts.statistics, space, block_rows=block_rows)
     assert isinstance(links, Links)

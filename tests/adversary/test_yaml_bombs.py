@@ -186,8 +186,8 @@ def test_a_terminal_obeys_no_word_of_a_policy(
     policy.write_text(json.dumps(data))
     for arguments in ([], ["--json"]):
         assert run(["validate", str(policy), *arguments]) == 2
-        told = capfd.readouterr()
-        text = told.err if not arguments else json.loads(told.out)["errors"][0]
+        reported = capfd.readouterr()
+        text = reported.err if not arguments else json.loads(reported.out)["errors"][0]
         lines = text.splitlines() if isinstance(text, str) else list(text.values())
         assert all(line.isprintable() for line in lines)
         assert sum("is fine" in line for line in lines) == 1

@@ -652,12 +652,12 @@ def test_commands_on_an_own_release(csv: Path) -> None:
     assert made.returncode == 0, made.stderr
     done = run(csv, "audit", "policy.yaml", "--json", "--set", "gates.min_l_distinct=99")
     assert done.returncode == 3, done.stderr
-    told = json.loads(done.stdout)
-    assert told.keys() == AUDIT_KEYS | {"errors"}
-    assert told["status"] == "refused"
-    left_out = [one["measure"] for one in told["left_out"]]
+    reported = json.loads(done.stdout)
+    assert reported.keys() == AUDIT_KEYS | {"errors"}
+    assert reported["status"] == "refused"
+    left_out = [one["measure"] for one in reported["left_out"]]
     assert left_out == ["mean_absolute_correlation"]  # age is the only column with an order
-    assert [error["path"] for error in told["errors"]] == ["gates.min_l_distinct"]
+    assert [error["path"] for error in reported["errors"]] == ["gates.min_l_distinct"]
     keys = {"measure", "column", "value", "low", "high"}
     assert all(measure.keys() == keys for measure in reported["measures"])
     assert all(

@@ -143,8 +143,8 @@ def paired(original: DataFrame, released: DataFrame, **changes: Any) -> Pair:
         policy.nulls,
         HiddenViews(original.sparkSession),
     )
-    compared, told = compare(facts.quasi, policy.with_role(Role.SENSITIVE), released)
-    sides = joined(compared, told, original, released, "id", suppression=False)
+    compared, published = compare(facts.quasi, policy.with_role(Role.SENSITIVE), released)
+    sides = joined(compared, published, original, released, "id", suppression=False)
     assert sides.pair is not None
     return Pair(sides, sides.pair, facts.statistics)
 
@@ -337,7 +337,7 @@ def test_targets_are_the_same_for_any_layout_and_their_interval_holds_the_truth(
     assert all(other == reported[0] for other in reported[1:])
     pair = paired(*named)
     truths = brute_force(x, z, pair.statistics, Euclidean())
-    for truth, found in zip(truths, (told[0][way, None] for way in BOTH_WAYS), strict=True):
+    for truth, found in zip(truths, (reported[0][way, None] for way in BOTH_WAYS), strict=True):
         assert found.value is not None
         assert found.low is not None
         assert found.high is not None

@@ -167,7 +167,7 @@ def _sums(table: DataFrame, names: Sequence[str], key: str | None) -> dict[str, 
     if not cells:
         return {}
     hashed = [f"{cell} as v{i}" for i, cell in enumerate(cells.values())]
-    # What two texts mean can be one double, and they tell people apart all the same.
+    # Different texts can mean the same double, and still distinguish people.
     kinds = enumerate((name, table.schema[name].dataType) for name in cells)
     hashed += [f"{_as_is(name, kind)} as w{i}" for i, (name, kind) in kinds]
     h = "v{0}"
@@ -293,9 +293,9 @@ def _unchanged(pair: Pair) -> dict[str, bool]:
     comparable: dict[str, tuple[str, str]] = {}
     for i, compared in enumerate(pair.compared):
         x, z = (meaning(f"{side}{i}", schema[f"{side}{i}"].dataType) for side in "xz")
-        told[compared.name] = (x, z)
-    found = dict.fromkeys(told, False)
-    # most columns change in some of the first rows, and need no look at the others
+        comparable[compared.name] = (x, z)
+    found = dict.fromkeys(comparable, False)
+    # The first rows rule out most columns, so that only the rest is compared in all rows.
     for rows in (pair.kept.limit(_FEW), pair.kept):
         if not comparable:
             break

@@ -77,7 +77,7 @@ class BothSides(Summing):
 
 @dataclass(frozen=True)
 class OneSide(Summing):
-    """The same of one table alone."""
+    """Counts the same for a piece of one table alone."""
 
     letter: str
 

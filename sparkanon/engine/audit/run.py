@@ -155,7 +155,7 @@ def _own_release(spark: SparkSession, policy: Policy, columns: Columns) -> DataF
 def no_classes(policy: Policy) -> str | None:
     """Why the rows of our own release do not show its classes, or None."""
     if policy.promise.numbered:
-        return "a release that draws from groups does not tell them: keep the pairing (private)"
+        return "a release that draws from groups does not show them: keep the pairing (private)"
     return None
 
 
@@ -186,7 +186,7 @@ def _sides(
     rows = released.count()
     if not rows:
         raise InputError(Problem("release", "the table is empty"))
-    compared, told = compare(facts.quasi, sensitive, released)
+    compared, published = compare(facts.quasi, sensitive, released)
     gone = [q.name for q in facts.quasi if q.name not in {c.name for c in compared}]
     left_out = {f"column {name}": "it is not in the release" for name in gone}
     clean = raw.withColumns({q.name: F.expr(q.clean) for q in facts.quasi})
@@ -213,10 +213,10 @@ def _sides(
     if rows < facts.rows:
         pair = replace(pair, suppressed=True)
         left_out["copies"] = (
-            "rows were suppressed, and only a key tells which: give a key; without one a copy is "
-            "told only where it holds nothing but an original's values, most of them once"
+            "rows were suppressed, and only a key shows which: give a key; without one a copy is "
+            "found only where it holds nothing but an original's values, most of them once"
         )
-    return apart(compared, told, cleaned, released), pair, left_out
+    return apart(compared, published, cleaned, released), pair, left_out
 
 
 def _finished(

@@ -49,7 +49,7 @@ class Way:
     as_null: frozenset[str] = frozenset()  # where a released null covers nulls only
     by_length: frozenset[str] = frozenset()  # where each star stands for one character
     ends: Ends = field(default_factory=dict)  # limits that stand for all values beyond them
-    also: Below = field(default_factory=dict)  # values that words alone, in no set, stand for
+    also: Below = field(default_factory=dict)  # values that a word covers unless it is in a set
 
 
 @dataclass(frozen=True)

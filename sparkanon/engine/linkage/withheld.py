@@ -34,11 +34,11 @@ class Withheld:
     original_nulls: frozenset[str] = frozenset()
     released_nulls: frozenset[str] = frozenset()
     covering: frozenset[str] = frozenset()  # stars, ranges, sets, prefixes, words of a taxonomy
-    null_for_null: frozenset[str] = frozenset()  # no released null hides a value
-    by_length: frozenset[str] = frozenset()  # all have as many stars as characters are hidden
-    standing: Words = field(default_factory=dict)  # other originals that own ones were told as
+    null_for_null: frozenset[str] = frozenset()  # every released null was a null in the original
+    by_length: frozenset[str] = frozenset()  # every star stands for exactly one character
+    standing: Words = field(default_factory=dict)  # word -> originals published as this word
     ends: Ends = field(default_factory=dict)  # limits that extreme values were replaced by
-    unread: Mapping[str, int] = field(default_factory=dict)  # cells of which nobody knows that
+    unread: Mapping[str, int] = field(default_factory=dict)  # cells whose meaning is unknown
     crowded: frozenset[str] = frozenset()  # columns with too many pairs for `standing`
 
     @property
@@ -53,7 +53,7 @@ class Withheld:
         already read nulls as nulls.
 
         A word that is an original value, but not the own one, may be a category above it (Asia
-        among countries). Then it stands for all originals that were published as it. And where
+        among countries). Then it stands for all originals that were published as it. Where
         all values beyond a limit were published as the limit, that stands for all of them.
         """
         sure = Way(self.null_for_null, self.by_length)
@@ -135,10 +135,11 @@ def look(sides: Sides, pair: DataFrame, words: Words) -> Withheld:
 def _questions(c: Compared, i: int, words: Mapping[str, frozenset[str]]) -> dict[str, str]:
     """SQL of the questions about a column, each under a letter.
 
-    Nulls of the original (x) and of the release (z), the latter for nulls only (n); cells that
-    cover (c), those with stars by the length of the own values only (l); how many are unread (u).
-    Of single numbers the least and the largest (low, high), the least of those that are less
-    than their own (down), and the largest of those that are more (up).
+    x: has the original nulls? z: has the release nulls? n: was every released null a null in the
+    original? c: do cells cover several values? l: do stars always keep the length of the
+    original? u: how many cells cannot be read? Of released single numbers, low and high are the
+    least and the largest; down is the least of those below their original, up the largest of
+    those above.
     """
     asked = {"x": _any_null(f"x{i}")}
     if c.scale is not Scale.NOMINAL:

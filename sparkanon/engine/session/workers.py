@@ -52,7 +52,7 @@ def errors_by_place(work: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
 
 def in_worker(work: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
     """What all of our functions need that Spark's Python workers run."""
-    return settles(told_by_place(work))
+    return settles(errors_by_place(work))
 
 
 def whole_blocks(

@@ -128,7 +128,7 @@ def check_axes(x: str, y: str | None) -> None:
 @contextlib.contextmanager
 def _table(spark: SparkSession, df: DataFrame | None, policy: Policy) -> Iterator[DataFrame]:
     """The table, held by Spark until all cells are done; a caller's own cache is left alone."""
-    # nothing is published, so no text has to travel: cells may count any column's values
+    # nothing is published, so no text has to stay as written: cells may count values of any column
     unpublished = policy.model_copy(update={"output": None})
     df = tables.given_or_read(spark, df, unpublished).data
     level = df.storageLevel

@@ -25,7 +25,7 @@ class Section:
     source: ClassVar[str] = "sparkanon"
     part: ClassVar[str | None] = None
     intro: ClassVar[str] = ""
-    explains: ClassVar[frozenset[str]] = frozenset()  # what it would have shown if not left out
+    explains: ClassVar[frozenset[str]] = frozenset()  # measures whose absence it has to explain
 
     def needs(self, given: Given, asked: Asked, open_: Asked) -> tuple[Need[Any], ...]:
         """What it has to know; nothing if that would cost more than what is done anyway.

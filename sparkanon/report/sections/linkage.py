@@ -37,7 +37,7 @@ class Linkage(Section):
 
     def collect(self, given: Given, known: Known) -> Any:
         links = next(known[need] for need in known if isinstance(need, Linked))
-        # it is about whole rows, and the tuples of a block link more
+        # Deciles are of whole rows, but in a permuted release the tuples of a block link more.
         return [] if links.tuples else list(links.by_decile)
 
     def cleared(self, run: Part, k: int, rows: float | None) -> dict[str, Any]:

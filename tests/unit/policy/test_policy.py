@@ -92,9 +92,9 @@ def test_no_table_has_so_many_rows(digits: int) -> None:
         {"audit": {"targets": number}},
         {"audit": {"attacks": [attack]}},
     ):
-        (told,) = problems(**change).values()
-        assert "must be less than or equal to 9223372036854775807. Got" in told
-        assert len(told) < 150
+        (reported,) = problems(**change).values()
+        assert "must be less than or equal to 9223372036854775807. Got" in reported
+        assert len(reported) < 150
 
 
 def refined(**parameters: Any) -> dict[str, Any]:

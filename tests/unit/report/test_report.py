@@ -206,9 +206,9 @@ def test_a_sum_does_not_tell_a_term_that_is_withheld(linked: int) -> None:
     given += [{"measure": "il_dr_score", "column": None, "value": score, "low": 7.4, "high": 7.6}]
     gate = {"gate": "max_il_dr_score", "limit": 99, "value": score, "compared": 7.6}
     cell = shown_run({"k": 5, "rows_out": 1000, "measures": given, "gates": [gate]})
-    told = [*(m for m in cell["measures"] if m["measure"] == "il_dr_score"), *cell["gates"]]
-    assert len(told) == 2
-    for one in told:
+    reported = [*(m for m in cell["measures"] if m["measure"] == "il_dr_score"), *cell["gates"]]
+    assert len(reported) == 2
+    for one in reported:
         assert (one["value"] == score) == (linked == 200)
         assert ("7.6" in str(one)) == (linked == 200)
     alone = shown_run({"k": 5, "rows_out": 1000, "measures": given[-1:]})
