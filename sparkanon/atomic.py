@@ -10,8 +10,8 @@ from pathlib import Path
 def write_atomically(path: Path, text: str, *, shown: bool = False) -> None:
     """Write or replace a text file; a failure leaves nothing beside it.
 
-    Nobody but the owner may read it, unless it is `shown`. Folders that are missing are made
-    alike; one that stands keeps its permissions.
+    Only the owner may read it, unless it is `shown`. Missing folders are made with the same
+    permissions; folders that exist keep theirs.
     """
     make_folder(path.parent, shown=shown)
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -25,7 +25,7 @@ def write_atomically(path: Path, text: str, *, shown: bool = False) -> None:
 
 
 def make_folder(folder: Path, *, shown: bool = False) -> None:
-    """With its parents. For the owner alone unless it is `shown`: then as the umask says."""
+    """Make a folder and its parents, for the owner alone, or by the umask if it is `shown`."""
     missing = [one for one in (folder, *folder.parents) if not one.exists()]
     for one in reversed(missing):
         one.mkdir(mode=0o777 if shown else 0o700, exist_ok=True)

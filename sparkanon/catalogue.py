@@ -1,4 +1,4 @@
-"""All measures there are, whoever takes them: specs of their own, and what attacks give.
+"""All measures: those of the measure specs, and those that attacks give.
 
 Gates, policies, glossary, docs, reports and sweeps look measures up here, and nowhere else.
 """
@@ -12,7 +12,7 @@ from sparkanon.errors import Problem
 from sparkanon.measures import FAMILIES, MEASURES, About, MeasureSpec
 from sparkanon.registry import unknown
 
-Taker = MeasureSpec | Attack  # whoever takes measures
+Taker = MeasureSpec | Attack  # what takes one or more measures
 
 
 def gives(taker: type[Taker] | Taker) -> tuple[About, ...]:
@@ -42,13 +42,13 @@ CATALOGUE: Mapping[str, About] = {
 BASELINES: Mapping[str, str] = {
     about.key: attack.baseline.key for attack in ATTACKS for about in attack.gives
 }
-ALIASES: Mapping[str, str] = {"k": "min_class_size"}  # what people call it in gates
+ALIASES: Mapping[str, str] = {"k": "min_class_size"}  # other names of measures in gates
 GATES: tuple[str, ...] = (
     *(gate for about in CATALOGUE.values() for gate in about.gates),
     "min_k",
 )
 
-# Of these one must be passed where a release guarantees nothing.
+# A release that guarantees nothing must pass at least one of these.
 RISK_GATES: tuple[str, ...] = (
     *(
         gate
@@ -61,7 +61,7 @@ RISK_GATES: tuple[str, ...] = (
 
 
 def about(measure: str) -> About | None:
-    """What is known about a measure; None of one that this version does not know."""
+    """What is known about a measure; None if this version does not know it."""
     return CATALOGUE.get(ALIASES.get(measure, measure))
 
 
@@ -72,7 +72,7 @@ def measure_of(gate: str) -> tuple[str, str]:
 
 
 def gate_problem(gate: str) -> Problem | None:
-    """Why no gate can be called so: unknown, or against the direction of its measure."""
+    """Why this name is no gate: it is unknown, or against the direction of its measure."""
     if gate in GATES:
         return None
     side, name = measure_of(gate)
@@ -80,12 +80,12 @@ def gate_problem(gate: str) -> Problem | None:
     if known is None or side not in ("min", "max"):
         return Problem(f"gates.{gate}", unknown("gate", gate, GATES).message)
     other = known.gates[0]
-    text = f"would pass what is bad: of {name} {known.direction}; say {other}"
+    text = f"would let bad releases pass: for {name}, {known.direction}; say {other}"
     return Problem(f"gates.{gate}", text)
 
 
 def takers_of(measures: Iterable[str], chosen: Iterable[Taker] = ()) -> tuple[Taker, ...]:
-    """Who has to be asked for these measures; `chosen` are specs with parameters of their own."""
+    """The specs that take these measures; `chosen` are specs with parameters of their own."""
     own = {taker.key: taker for taker in chosen}
     kinds = dict.fromkeys(_TAKER_OF[ALIASES.get(name, name)] for name in measures)
     return tuple(own.get(kind.key) or kind() for kind in kinds)

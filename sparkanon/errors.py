@@ -23,6 +23,11 @@ class Problem:
         return f"{self.path}: {self.message}" if self.path else self.message
 
 
+def counted(n: int, one: str, several: str = "") -> str:
+    """A number with its noun in the right form; `several` is `one` with an s if not given."""
+    return f"{n:,} {one if n == 1 else several or one + 's'}"
+
+
 def short(text: str, most: int = _LONGEST_VALUE) -> str:
     """The beginning of a text that somebody wrote, who may have written a megabyte."""
     return text if len(text) <= most else f"{text[: most - 3]}..."
@@ -47,7 +52,7 @@ def printable(text: str) -> str:
 
 
 def shown(problems: Sequence[Problem]) -> tuple[Problem, ...]:
-    """Problems as people and schedulers see them: not thousands, and none of endless length."""
+    """Problems as people and schedulers see them: the first few, and each of limited length."""
     first = tuple(
         Problem(
             printable(short(one.path, _LONGEST_PATH)),

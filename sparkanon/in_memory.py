@@ -57,8 +57,8 @@ def statistics_of(column: Column) -> ColumnStatistics:
 
 def _mean_and_sd(values: Floats) -> tuple[float, float]:
     if values.min() == values.max():
-        return float(values[0]), 0.0  # of a constant, whose sum may overflow
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in words
+        return float(values[0]), 0.0  # a constant column, whose sum may overflow
+    with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused later, in words
         return float(values.mean()), float(values.std())
 
 

@@ -26,7 +26,7 @@ def to_plain(value: Any, hint: Any) -> Any:
 
 
 def from_plain(plain: Any, hint: Any, path: str) -> Any:
-    """The value of this type; InputError with the path where `plain` is none."""
+    """The value of this type; InputError with the path if `plain` is not of its form."""
     return _form(hint).read(plain, hint, path)
 
 
@@ -92,7 +92,7 @@ def _write_list(value: Any, hint: Any) -> list[Any]:
 
 
 def _write_set(value: Any, hint: Any) -> list[Any]:
-    """In one order, whatever order the set has; None first."""
+    """A sorted list, because a set has no fixed order; None comes first."""
     ordered = sorted(value, key=lambda one: (one is not None, one or ""))
     return _write_list(ordered, hint)
 

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from sparkanon import in_memory
 from sparkanon.blocks import Leaf, Sample, Tree, fit_tree, rows_of_a_block
-from sparkanon.errors import InputError, PolicyError, Problem
+from sparkanon.errors import InputError, PolicyError, Problem, counted
 from sparkanon.groupings import GROUPINGS, Grouping
 from sparkanon.needs import answered
 from sparkanon.numeric.records import Column, Floats, Labels, Records, Scale
@@ -83,7 +83,8 @@ def _table(values: npt.ArrayLike) -> tuple[Floats, list[str]]:
         raise InputError(Problem("values", f"must be records x columns. Got {shape} instead"))
     bad = int((~np.isfinite(table)).sum())
     if bad:
-        raise InputError(Problem("values", f"{bad} cells are NaN or infinite"))
+        text = f"{counted(bad, 'cell is', 'cells are')} NaN or infinite"
+        raise InputError(Problem("values", text))
     names = [str(name) for name in getattr(values, "columns", range(table.shape[1]))]
     if len(set(names)) < len(names):
         raise InputError(Problem("values", "two columns have the same name"))
@@ -107,7 +108,7 @@ def _records(table: Floats, names: list[str]) -> Records:
 
 
 def _space(space: Config | Space, names: list[str], with_classes: bool) -> Space:
-    """The space; what it would call the column with the classes is filled in."""
+    """The space; a parameter that names the column with the classes is filled in."""
     if isinstance(space, str):
         space = {"name": space}
     if isinstance(space, Mapping):
@@ -137,7 +138,8 @@ def _numbered(classes: npt.ArrayLike | None, n: int) -> Longs:
         raise InputError(Problem("classes", f"must be one for each of the {n} records"))
     missing = sum(one is None or one != one for one in found.tolist())  # noqa: PLR0124 (NaN)
     if missing:
-        raise InputError(Problem("classes", f"{missing} are missing; leave these records out"))
+        text = f"{counted(missing, 'is', 'are')} missing; leave such records out"
+        raise InputError(Problem("classes", text))
     return np.unique(found, return_inverse=True)[1].astype(np.int64)
 
 

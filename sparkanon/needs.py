@@ -64,7 +64,7 @@ def answered(
     by_kind: Mapping[type[Need[Any]], Answering[S]],
     source: S,
 ) -> Known:
-    """The answers to these needs and to those that they stand on; each kind once a round."""
+    """The answers to these needs and to those that they need; each kind once in a round."""
     known = Known()
     for ready in in_rounds(wanted, known):
         for kind in dict.fromkeys(map(type, ready)):

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import FrameType
 
 _OURS = Path(__file__).resolve().parent
-# What `told` says on an executor, as Spark hands it to the driver inside an error of its own.
-_TOLD = re.compile(
+# The text of `place_of` from an executor, inside the error that Spark raises on the driver.
+_REPORTED = re.compile(
     r"sparkanon\.errors\.KernelError: "
     r"([\w.]+ at sparkanon/[\w./-]+:\d+ in [\w.<>]+(?: \(from [\w.<>]+\))?)"
 )
@@ -17,8 +17,8 @@ _FRAME = re.compile(r'^ *File "[^"\n]*/sparkanon/([\w./-]+\.py)", line (\d+), in
 _TYPE = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|ArrowInvalid))(?=:|$)", re.M)
 
 
-def told(error: BaseException) -> str:
-    """Type and place: the innermost line of ours, and the library's function it called."""
+def place_of(error: BaseException) -> str:
+    """The error's type, the innermost line of ours, and the library's function it called."""
     on_executor = _from_executor(error)
     if on_executor is not None:
         return on_executor
@@ -35,11 +35,11 @@ def told(error: BaseException) -> str:
 
 
 def _from_executor(error: BaseException) -> str | None:
-    """What a Python worker of Spark failed with."""
+    """The same for an error of a Python worker of Spark; None if it is no such error."""
     if type(error).__name__ not in ("PythonException", "Py4JJavaError", "SparkException"):
         return None
     text = str(error)
-    by_us = _TOLD.search(text)
+    by_us = _REPORTED.search(text)
     if by_us is not None:
         return by_us[1]
     frames = list(_FRAME.finditer(text))

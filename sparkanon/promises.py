@@ -84,7 +84,7 @@ class Classes(Promise):
 class DrawnFrom(Promise):
     """The cells of a unit of columns stay together and go to another record of their group.
 
-    `redrawn`: groups in which nothing moved were drawn again, which tells more than 1/m.
+    `redrawn`: groups in which nothing moved were drawn again, so that a guess beats 1/m.
     """
 
     k: int
@@ -100,12 +100,12 @@ class DrawnFrom(Promise):
 
     @property
     def chance(self) -> float:
-        """The best guess whose cells a released row shows: in a group of exactly k."""
+        """The chance that the best guess whose cells a row shows is right, in a group of k."""
         if not self.redrawn:
             return 1.0 / self.k
         if self.k > 20:  # the difference is below 1e-17
             return 1.0 / self.k
-        # A place goes to each of the others alike; one of the k! permutations is ruled out.
+        # (k-1)! of the permutations move a record to one given other place, of k! - 1 in all.
         return factorial(self.k - 1) / (factorial(self.k) - 1)
 
     @property

@@ -26,10 +26,10 @@ def public(one: Measure, records: int, k: int | None) -> Measure:
 
 
 def coarse_share(share: float, records: int, k: int) -> float:
-    """A share rounded up to whole groups of k records: at most so many.
+    """A share rounded up to a multiple of k records, which is an upper bound.
 
-    Whether none or k - 1 are behind it does not show, and neither does how few are missing to
-    all: what leaves fewer than k others is called all.
+    It does not show how many of 0 to k records there are, nor how many are missing to all: a
+    share that leaves fewer than k others is rounded up to 1.
     """
     if records <= 0:
         return 1.0

@@ -147,14 +147,14 @@ def choice(registry: Registry[Any], optional: bool = False) -> tuple[Any, ...]:
     )
 
 
-def one_of(told: str) -> WrapValidator:
-    """A choice of types that is refused once, in these words, not once for each type."""
+def one_of(wanted: str) -> WrapValidator:
+    """Refuse a value of the wrong type in these words, and not once for each possible type."""
 
     def check(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         try:
             return handler(value)
         except ValidationError:
-            raise PydanticCustomError("one_of", f"must be {told}") from None
+            raise PydanticCustomError("one_of", f"must be {wanted}") from None
 
     return WrapValidator(check)
 

@@ -17,7 +17,7 @@ class Seed:
     """A secret. It can be used and committed to, but prints and pickles nothing by accident."""
 
     secret: bytes = field(repr=False)
-    drawn: bool = False  # True when nobody gave it, so the run cannot be repeated
+    drawn: bool = False  # True if it was drawn for this run, which then cannot be repeated
 
     @classmethod
     def from_text(cls, text: str) -> Seed:
@@ -74,8 +74,8 @@ def _changes(text: str) -> int:
 def generator(key: bytes, step: str, block: bytes) -> np.random.Generator:
     """The random generator of one step in one block, from a derived key.
 
-    `block` is a digest of the block's rows: numbers of blocks are the same in every release of
-    every table, and what was drawn for one must not be drawn again for another.
+    `block` is a digest of the block's rows. A number of the block would be the same in every
+    release, and the draws of one release must not be repeated in another.
     """
     digest = hmac.new(key, step.encode() + b"\x1f" + block, hashlib.sha256).digest()
     return np.random.Generator(np.random.Philox(key=np.frombuffer(digest[:16], dtype=np.uint64)))

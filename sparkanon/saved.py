@@ -1,4 +1,4 @@
-"""Fitted values as JSON text and back: the same value to the last bit, and no other kinds.
+"""Fitted values as JSON text and back, the same to the last bit; other values are refused.
 
 Reading makes objects of the classes in KINDS and of those that their fields name, never of a
 class that the text names. KINDS has what every registered space fits, and the tree of blocks.

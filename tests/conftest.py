@@ -60,8 +60,8 @@ def command(
         monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
         capfd.readouterr()
         code = run(list(arguments))
-        told = capfd.readouterr()
-        return CompletedProcess(arguments, code, told.out, told.err)
+        reported = capfd.readouterr()
+        return CompletedProcess(arguments, code, reported.out, reported.err)
 
     return call
 

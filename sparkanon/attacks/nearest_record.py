@@ -18,7 +18,7 @@ TO_ORIGINAL = About(
     family="linkage",
     unit="share",
     better="lower",
-    formula="1/n * sum of [own original is nearest] / number of nearest",
+    formula="mean over released records of [own original is nearest] / number of nearest",
     source="Senavirathne, Torra 2019, section 3.3 (DDR)",
     meaning=(
         "The share of released records whose nearest original record is the one they were made "
@@ -37,7 +37,10 @@ TO_RELEASED = About(
     family="linkage",
     unit="share",
     better="lower",
-    formula="1/n * sum of [own record is nearest] / number of nearest",
+    formula=(
+        "mean over original records of [own record is nearest] / number of nearest; a suppressed "
+        "record counts as 0"
+    ),
     source="Senavirathne, Torra 2019, section 3.3 (DDR, the other way round)",
     meaning="The share of people whose nearest released record is their own.",
     conclude=(
@@ -52,7 +55,7 @@ RANDOM = About(
     family="linkage",
     unit="share",
     better="neither",
-    formula="1 / n",
+    formula="1 / n, n the number of original records",
     source="design, promise 7",
     meaning="What an attacker who guesses blindly gets right.",
     conclude=(
@@ -64,11 +67,11 @@ RANDOM = About(
 
 @spec
 class NearestRecord(Attack):
-    """Who knows all original quasi-identifiers takes the nearest record for the own one.
+    """An attacker who knows all original quasi-identifiers guesses that the nearest record is it.
 
     Both directions: from the release to the original (DDR), and from a known person to the
-    release. Records at the same distance share the credit. Nobody who is missing in the release
-    can be linked rightly, so there is no control.
+    release. Records at the same distance share the credit. A record that is not in the release
+    cannot be linked correctly, so there is no control.
     """
 
     key: ClassVar[str] = "nearest_record"
@@ -81,7 +84,7 @@ class NearestRecord(Attack):
     ordered: ClassVar[bool] = False
 
     targets: Annotated[int, Field(ge=1, le=MOST_ROWS)] | None = Field(
-        None, description="Records that are looked for, drawn by hash; all if not said."
+        None, description="How many records are looked for, drawn by hash; all if not said."
     )
 
     def needs(self, given: Given) -> tuple[Need[Any], ...]:
@@ -94,7 +97,7 @@ class NearestRecord(Attack):
         worst = max(links.tuples.values(), default=0.0)
         found = []
         for about, whole in ((TO_ORIGINAL, links.to_original), (TO_RELEASED, links.to_released)):
-            # whoever finds the tuple of one block has found the person
+            # the tuples of one block alone may link more records than whole rows do
             share = whole.at_least(worst) if links.tuples else whole
             found.append(Measure(about.key, share.value, None, share.low, share.high))
         for about in (TO_ORIGINAL, TO_RELEASED):

@@ -24,7 +24,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Links:
-    """How many nearest records are the own ones; or the reason why nobody can say.
+    """How often the nearest record is the own one.
 
     `tuples`: of each block of columns whose cells were moved as a unit, the share of records that
     its published tuples link, in both directions.

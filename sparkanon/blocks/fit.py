@@ -14,7 +14,7 @@ from sparkanon.numeric.records import Column, Floats, Records, Scale
 Rows = npt.NDArray[np.int64]
 
 BALANCED = 0.25  # a cut that leaves a quarter on the smaller side is as good as any
-ENOUGH = 32  # sampled records on the smaller side, so that its true size is known to be large
+ENOUGH = 32  # sampled records on the smaller side, so that its true size is surely large
 SLACK = 1.2  # sampling noise must not cut a block of just the right size once more
 
 
@@ -132,7 +132,7 @@ def _width(column: Column, at: Rows) -> float:
         return float(1.0 - np.sum(shares**2))
     present = values[~null]
     width = float(present.std()) if len(present) else 0.0
-    # a column that holds one value and nulls can still be cut between the two
+    # a column of nulls and one value can still be cut between the two
     return width if width > 0 or not null.any() or null.all() else 1e-300
 
 
@@ -158,7 +158,7 @@ def _below(name: str, values: Floats, share: float) -> tuple[Cut, npt.NDArray[np
         low, high = float(middle), float(larger.min())
     else:
         return None
-    # a point between two records, so that no cell of anybody stands in the tree
+    # a point between two values, so that the tree holds no cell
     threshold = low / 2 + high / 2 if np.isfinite(low) else high - 1.0 - abs(high)
     if not low <= threshold < high:
         threshold = low
@@ -172,7 +172,7 @@ def _among(
     categories: Sequence[str],
     share: float,
 ) -> tuple[Cut, npt.NDArray[np.bool_]] | None:
-    """The most frequent categories, as many as make about this share of the records."""
+    """The most frequent categories that together make about this share of the records."""
     codes = np.where(null, 0, values + 1).astype(np.int64)
     counts = np.bincount(codes)
     order = np.lexsort((np.arange(len(counts)), -counts))

@@ -23,7 +23,7 @@ class Below:
 
 @dataclass(frozen=True)
 class Among:
-    """Left: these categories. A null is None and stands among the others only if named."""
+    """Left: these categories, and None if nulls go left as well."""
 
     column: str
     categories: frozenset[str | None]
@@ -31,7 +31,7 @@ class Among:
 
 @dataclass(frozen=True)
 class Hashed:
-    """Left: rows whose key has this bit clear. For records that no value tells apart."""
+    """Left: rows whose key has this bit clear. For records that no value distinguishes."""
 
     bit: int
 
@@ -70,7 +70,7 @@ class Tree:
         return Tree(_pruned(self.root, small) or Leaf())
 
     def assign(self, cells: Cells, keys: npt.NDArray[np.int64]) -> Labels:
-        """The block of every record, O(n depth); what the engine's SQL computes too."""
+        """The block of every record, O(n depth); the engine computes the same in SQL."""
         blocks = np.zeros(len(keys), dtype=np.int32)
         todo: list[tuple[Node | Leaf, npt.NDArray[np.int64]]] = [
             (self.root, np.arange(len(keys), dtype=np.int64))
@@ -98,9 +98,9 @@ def goes_left(
 
 
 def regions(tree: Tree) -> list[dict[str, tuple[float, float]]]:
-    """For each block the columns that were cut by value, and from where to where it reaches.
+    """For each block, the range of every column that was cut by value on the way to it.
 
-    Nulls go left of every such cut and are outside of these ends.
+    Nulls go left at every such cut, and no range holds them.
     """
     found: list[dict[str, tuple[float, float]]] = []
     todo: list[tuple[Node | Leaf, dict[str, tuple[float, float]]]] = [(tree.root, {})]

@@ -24,7 +24,7 @@ from sparkanon.cli.running import note_seed as _note_seed
 from sparkanon.cli.running import running_spark as _spark
 from sparkanon.cli.sweep import sweep
 from sparkanon.cli.terminal import err, escape, out
-from sparkanon.errors import GateError, InputError, Problem, SparkanonError
+from sparkanon.errors import GateError, InputError, Problem, SparkanonError, counted
 from sparkanon.groupings import GROUPINGS
 from sparkanon.measures import MEASURES
 from sparkanon.policy import Policy, load_policy, schema_text
@@ -116,7 +116,7 @@ def validate(policy: PolicyPath, changes: Changes = None, as_json: AsJson = Fals
     made = "" if groups is None else f"k = {groups.k}, grouping {groups.grouping.key}, "
     out.print(
         f"  {made}release {method.release.key}, space {method.space.key}, "
-        f"over {len(checked.quasi_identifiers)} quasi-identifiers"
+        f"over {counted(len(checked.quasi_identifiers), 'quasi-identifier')}"
     )
     out.print(f"  {escape(checked.promise.text)}")
 
@@ -166,8 +166,8 @@ def methods(
 def _spoken(name: str, schema: dict[str, Any]) -> str:
     limits = [f"{word} {schema[key]}" for key, word in _LIMITS.items() if key in schema]
     default = f" = {schema['default']}" if "default" in schema else ""
-    told = f": {schema['description']}" if "description" in schema else ""
-    return f"{name}{default}{' (' + ', '.join(limits) + ')' if limits else ''}{told}"
+    description = f": {schema['description']}" if "description" in schema else ""
+    return f"{name}{default}{' (' + ', '.join(limits) + ')' if limits else ''}{description}"
 
 
 _WHERE = {"measure": "gates, audit.take and audit.measures", "attack": "audit.attacks"}
@@ -255,7 +255,7 @@ def _show_profile(found: Any) -> None:
             _percent(column.top_share),
             column.role,
         )
-    out.print(f"[bold]{found.rows:,} rows[/]")
+    out.print(f"[bold]{counted(found.rows, 'row')}[/]")
     out.print(grid)
 
 
@@ -298,7 +298,7 @@ def sample_data(
     if as_json:
         terminal.print_json({"status": "ok", "run_id": _call.run_id, "rows": rows, "output": to})
     else:
-        out.print(f"[green]✓[/] {rows:,} people in [bold]{escape(to)}[/]")
+        out.print(f"[green]✓[/] {counted(rows, 'person', 'people')} in [bold]{escape(to)}[/]")
 
 
 @app.command()
@@ -375,4 +375,4 @@ def _fail(error: SparkanonError, status: str, headline: str) -> int:
 def _unexpected(error: Exception) -> SparkanonError:
     """Type, condition and place: the text of a foreign exception may hold a cell."""
     log = f"; Spark's own log: {_call.log}" if _call.log and _call.log.exists() else ""
-    return SparkanonError(f"{places.told(error)}{log}")
+    return SparkanonError(f"{places.place_of(error)}{log}")

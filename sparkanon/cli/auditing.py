@@ -167,7 +167,7 @@ def _json(done: Audit) -> dict[str, Any]:
 
 
 def report(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run: runs/<run id>.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run, runs/RUN_ID.")],
     sweep: Annotated[
         Path | None, typer.Option(help="Folder of a sweep, whose map is to be in the report.")
     ] = None,

@@ -39,7 +39,7 @@ call = Call()
 
 
 def guessed_format(table: str) -> str:
-    """Of a table that is only named by where it is."""
+    """The format of a table that is given by its place alone."""
     path = Path(table)
     if (path / "_delta_log").is_dir():
         return "delta"

@@ -11,7 +11,7 @@ from rich.table import Table
 from sparkanon.cli import terminal
 from sparkanon.cli.running import AsJson, Changes, PolicyPath, call, note_seed, running_spark
 from sparkanon.cli.terminal import escape, out
-from sparkanon.errors import InputError, Problem
+from sparkanon.errors import InputError, Problem, counted
 from sparkanon.policy import Policy, load_policy
 from sparkanon.policy.checks import same_place
 from sparkanon.policy.grid import make_cells, read_grid
@@ -116,7 +116,8 @@ def _show(result: Sweep, to: Path) -> None:
             _remark(outcome),
         )
     ran = sum(not outcome.kept for outcome in result.outcomes)
-    out.print(f"\n[bold]{len(result.outcomes)} cells[/], {ran} run now  run {result.run_id}")
+    cells = counted(len(result.outcomes), "cell")
+    out.print(f"\n[bold]{cells}[/], {ran} run now  run {result.run_id}")
     out.print(grid)
     if all(point is None for point in result.points):
         out.print(f"[yellow]no cell has both {result.x} and {result.y}[/]")

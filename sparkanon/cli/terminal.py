@@ -1,4 +1,4 @@
-"""What a person sees: a line a step, errors that tell what to change, a summary at the end."""
+"""What a person sees: a line for each step, errors that say what to change, and a summary."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STEPS = {
     "contents": "looking at what is released",
     "classes": "counting classes",
     "loss": "measuring information loss",
-    "subsets": "telling records apart",
+    "subsets": "counting unique records",
     "attributes": "looking at sensitive columns",
     "linkage": "linking records",
 }

@@ -27,7 +27,7 @@ from sparkanon.engine.table import tables
 from sparkanon.engine.table.columns import check_promise, plain, resolve
 from sparkanon.engine.verify.constraints import check
 from sparkanon.engine.verify.verify import classes_of, verify
-from sparkanon.errors import GateError, Problem, SparkanonError
+from sparkanon.errors import GateError, Problem, SparkanonError, counted
 from sparkanon.measures import Given, Measure, loss
 from sparkanon.measures.anonymity import Sizes
 from sparkanon.measures.loss import SquaredErrors
@@ -64,7 +64,7 @@ class RefusedError(GateError):
 
 @dataclass(frozen=True)
 class _Run:
-    """What stays the same through all steps of one run."""
+    """What all steps of a run share."""
 
     spark: SparkSession
     policy: Policy
@@ -127,10 +127,11 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
         keyed = with_key(data, columns)
     with step("fit"):
         facts = gather(keyed, columns, policy.k, policy.nulls, run.views)
-        run.steps.note(f"{facts.rows:,} rows, {len(facts.quasi)} quasi-identifiers")
+        rows = counted(facts.rows, "row")
+        run.steps.note(f"{rows}, {counted(len(facts.quasi), 'quasi-identifier')}")
     with step("cut"):
         cuttings = cut(keyed, facts, policy)
-        run.steps.note(f"{cuttings.tree.blocks:,} blocks")
+        run.steps.note(counted(cuttings.tree.blocks, "block", "blocks"))
     with places.release as staging:
         given = Given(facts.statistics, policy.k)
         pairs = places.pairs(wanted=searches(policy, given))
@@ -141,7 +142,8 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
             staged = tables.read_staged(spark, str(staging.table), schema)
             sizes = verify(staged, run.promise, facts.rows, policy.few)
             kept = check(staged, cuttings.constraints, classes_of(run.promise))
-            run.steps.note(f"{sizes.classes:,} classes, the smallest has {sizes.smallest:,}")
+            classes = counted(sizes.classes, "class", "classes")
+            run.steps.note(f"{classes}, the smallest has {sizes.smallest:,} records")
         errors = loss.merge(block.errors for block in blocks.facts)
         known = Known({Sizes(): sizes, SquaredErrors(): errors})
         found = measure_own(staged, pairs, facts, given, known, policy, run.steps)
@@ -174,7 +176,7 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
         if dry_run:
             return release
         with step("publish"), places.held():
-            # whatever can fail fails before the release is out
+            # whatever can fail is done before the release is published
             places.put_together(pairs)
             path = record.begin("publishing")
             try:

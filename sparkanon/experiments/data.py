@@ -1,4 +1,4 @@
-"""The papers' data sets, in a folder of the user's: they are not ours to ship."""
+"""The papers' data sets, which the user has in a folder, because we may not ship them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sparkanon.errors import InputError, Problem
 
 
 def check_files(data: Path, names: Iterable[str]) -> None:
-    """All missing files in one error: an experiment runs for minutes before it needs the last."""
+    """Name all missing files in one error, before an experiment runs for minutes."""
     missing = [name for name in names if not (data / name).is_file()]
     if missing:
         raise InputError([Problem("--data", f"there is no {name} in {data}") for name in missing])

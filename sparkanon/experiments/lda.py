@@ -108,8 +108,8 @@ def split_once(
         for alpha in ALPHAS:
             spaces[f"alpha {alpha}"] = {"name": "lda", "target": TARGET, "alpha": alpha}
         for method, space in spaces.items():
-            release, told = _released(held, k, space)
-            yield k, method, _scores(one, release, asked), told
+            release, found = _released(held, k, space)
+            yield k, method, _scores(one, release, asked), found
     held.unpersist()
 
 
@@ -129,9 +129,11 @@ def _scores(one: DataSet, learned: pd.DataFrame, asked: pd.DataFrame) -> tuple[f
     # rows come in any order: the model must not depend on it
     learned = learned[asked.columns].sort_values(list(asked.columns))
     truth, names = learned[TARGET].to_numpy(), [c for c in asked.columns if c != TARGET]
-    told = one.model().fit(learned[names].to_numpy(), truth).predict(asked[names].to_numpy())
+    predicted = one.model().fit(learned[names].to_numpy(), truth).predict(asked[names].to_numpy())
     right = asked[TARGET].to_numpy()
-    return float(accuracy_score(right, told)), float(f1_score(right, told, zero_division=0.0))
+    return float(accuracy_score(right, predicted)), float(
+        f1_score(right, predicted, zero_division=0.0)
+    )
 
 
 def _row(
@@ -171,7 +173,7 @@ def page(rows: pd.DataFrame) -> str:
         "released part; `lda, best alpha` takes, as the paper does, the best of 1 to 64 by",
         "the held-out records themselves, so it can only gain on `mdav`.",
         "",
-        "The figures of the paper are pictures. Its text tells two numbers: Adult at k = 50,",
+        "The figures of the paper are pictures. Its text has two numbers: Adult at k = 50,",
         "accuracy 81.8 % with MDAV and 83.9 % with LDA. (It calls this an error of 16.1 %",
         "against 13.2 %, which does not follow from them.) The sample of Adult, the splits",
         "and the synthetic data are drawn at random there and here, so shapes can be compared",
@@ -192,8 +194,8 @@ def page(rows: pd.DataFrame) -> str:
             "|---|---|---|---|---|---|",
         ]
         for row in own[own["k"] > 1].to_dict("records"):
-            told = row["published_accuracy"]
-            published = "" if pd.isna(told) else f"{told:.3f} ({row['accuracy'] - told:+.3f})"
+            paper = row["published_accuracy"]
+            published = "" if pd.isna(paper) else f"{paper:.3f} ({row['accuracy'] - paper:+.3f})"
             lines.append(
                 f"| {row['k']} | {row['method']} | {row['alpha']} | {row['accuracy']:.3f} "
                 f"| {published} | {row['f1']:.3f} |"
@@ -230,7 +232,7 @@ def _heart(data: Path) -> pd.DataFrame:
 
 
 def _synthetic(data: Path) -> pd.DataFrame:
-    """1,000 records of two normal classes with one covariance; the paper tells no parameters."""
+    """1,000 records of two normal classes with one covariance; the paper gives no parameters."""
     rng = np.random.default_rng(SEED)
     codes = rng.integers(0, 2, 1000)
     x = rng.multivariate_normal([0, 0], [[1.0, 0.8], [0.8, 1.0]], 1000)

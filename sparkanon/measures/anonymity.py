@@ -14,7 +14,7 @@ UNKNOWN_K = 10  # without a k: the coarser of the two thresholds statistical off
 
 
 def few(k: int | None) -> int:
-    """Counts of fewer records than this are about persons: k, or a usual threshold without one."""
+    """Counts of fewer records than this are not shown: k, or a usual threshold without one."""
     return UNKNOWN_K if k is None else k
 
 

@@ -17,7 +17,7 @@ USUAL_C = 2.0  # of recursive (c, l)-diversity; all measures share one count if 
 
 
 def worst(about: About, columns: Sequence[Measure]) -> list[Measure]:
-    """Of one measure of several columns the worst, as the table's."""
+    """The worst value of a measure that was taken of several columns, as the table's value."""
     values = [one.value for one in columns if one.value is not None]
     choose = max if about.better == "lower" else min
     return [Measure(about.key, choose(values))] if values else []

@@ -55,7 +55,7 @@ class Taken(Need[tuple[Measure, ...]]):
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """One measure in words: gates, glossary, docs, report and sweeps read it here alone."""
+    """One measure in words, for gates, glossary, docs, report and sweeps."""
 
     key: str
     title: str

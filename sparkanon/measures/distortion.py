@@ -70,14 +70,14 @@ def eigen_difference(original: Floats, released: Floats) -> float:
 def between(
     original: Moments, released: Moments, statistics: Sequence[ColumnStatistics]
 ) -> dict[str | None, float | None]:
-    """Loss of numeric columns from what is between their groups; the table's (None) first."""
+    """Loss of numeric columns by the sum of squares between groups; the table's (None) first."""
     named = [statistics[at] for at in ordered(statistics)]
     numeric: Bools = np.array([s.scale is Scale.NUMERIC for s in named], np.bool_)
     if not numeric.any():
         return {}
     n, n_released = np.diagonal(original.count), np.diagonal(released.count)
     sst = n * np.diagonal(original.covariances())
-    # Around its own mean: a release whose mean has moved must not look better for it.
+    # Around its own mean, so that a release whose mean has moved does not look better.
     ssb = n_released * np.diagonal(released.covariances())
     sound = (n == n_released) & (ssb <= sst * (1 + NEGLIGIBLE) + NEGLIGIBLE)
     table = _loss(ssb[numeric].sum(), sst[numeric].sum()) if sound[numeric].all() else None

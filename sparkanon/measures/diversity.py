@@ -1,4 +1,4 @@
-"""What a class tells about a sensitive column: l-diversity, t-closeness, homogeneous classes.
+"""What a class reveals about a sensitive column: l-diversity, t-closeness, homogeneous classes.
 
 Machanavajjhala et al. 2007, l-diversity, https://doi.org/10.1145/1217299.1217302 (distinct;
 entropy, definition 4.1; recursive, definition 4.2) and Li, Li & Venkatasubramanian 2007,
@@ -26,7 +26,7 @@ DIGITS = 9  # three equal shares have exp(entropy) 3, not 2.9999999999999996: ga
 
 @dataclass(frozen=True)
 class Diversity:
-    """The worst of a set of complete classes; sets that share no class are added.
+    """The worst values of a set of complete classes; sets that share no class can be added.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ def local(
 
 
 def merge(parts: Iterable[Diversity]) -> Diversity:
-    """Of sets of classes that share no class."""
+    """The tally of several sets of classes that share no class."""
     return sum(parts, Diversity())
 
 
@@ -155,7 +155,7 @@ def _runs(cls: Longs, codes: Longs, m: int) -> Runs:
 
 
 def _by_class(named: Longs, code: Longs, count: Longs) -> Runs:
-    """From sorted pairs of class and value."""
+    """Runs from sorted pairs of class and value."""
     new = np.diff(named, prepend=named[0] - 1) != 0
     first = np.flatnonzero(new)
     return Runs(code, count, first, np.cumsum(new) - 1, np.add.reduceat(count, first))
@@ -210,8 +210,8 @@ def _emd_ordered(runs: Runs, counts: Longs) -> Floats:
 def _emd_with_nulls(runs: Runs, counts: Longs) -> Floats:
     """As `_emd_ordered` for numbers; the last code is null, at distance 1 from all of them.
 
-    What a class has more or less of nulls than the table is moved between nulls and numbers, the
-    rest among numbers in the proportions of both sides: never less than the least work.
+    The difference in the share of nulls is moved between nulls and numbers, and the rest among the
+    numbers, in the proportions of class and table. This is never less than the true distance.
     """
     null = runs.code == len(counts) - 1
     own = np.bincount(runs.of[null], runs.count[null], minlength=len(runs.size)) / runs.size

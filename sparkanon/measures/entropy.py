@@ -1,8 +1,8 @@
 """Entropy and mutual information of a table from counts of bins, in bits.
 
-Bits, because the 82.80 that ROUND table 8 prints for the original Wine data is the sum of
--p log2 p over the distinct values of its 14 columns. The two tables are counted apart: nothing
-here needs to know which released row was which record. A null is a value of its own.
+The unit is bits, because the 82.80 that ROUND table 8 prints for the original Wine data is the
+sum of -p log2 p over the distinct values of its 14 columns. The two tables are counted separately,
+so no pairing is needed. A null is a value of its own.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class MiLoss(OfBins):
         formula=("1/m * sum over columns of (mean MI original - mean MI released), in bits"),
         source="Senavirathne, Torra 2021, section 5.1",
         meaning=(
-            "How much less the columns tell about each other after release; works for text, too."
+            "How much less the columns reveal about each other after release; works for text, too."
         ),
         conclude=(
             "Near 0 relations between columns are kept. Below 0 the release shows relations "

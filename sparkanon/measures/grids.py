@@ -72,7 +72,7 @@ def coarse_ordered(counts: Ints, bins: int = COARSE_BINS) -> Ints:
     values = counts[:-1]
     if values.size <= bins:
         return np.arange(counts.size, dtype=np.int64)
-    # One more in each bin: the empty ones have to go somewhere, also in an empty sample.
+    # One is added to each count, so that empty bins are distributed as well.
     filled = values + 1
     middle = np.cumsum(filled) - filled / 2
     joined = np.unique((bins * middle / filled.sum()).astype(np.int64), return_inverse=True)[1]

@@ -60,7 +60,7 @@ def _counted(column: Column, s: ColumnStatistics) -> Ints:
 def finish(
     counts: Histograms, statistics: Sequence[ColumnStatistics], k: int
 ) -> list[dict[str, Any]]:
-    """For `report.json`: shares; a bin with fewer than k records is not told apart from empty."""
+    """Shares for `report.json`; bins of 1 to k - 1 records look like empty ones."""
     return [
         {
             "column": statistics[column].name,

@@ -40,14 +40,14 @@ class GroupMeans(Need[bool]):
 def local(
     original: Records, published: Records, statistics: Sequence[ColumnStatistics]
 ) -> list[float]:
-    """One block's squared error for each column, in the column's own unit; O(n d)."""
+    """The squared errors of a block for each column, in the column's own unit; O(n d)."""
     return [
         _squared_error(x, z, s) for x, z, s in zip(original, published, statistics, strict=True)
     ]
 
 
 def merge(parts: Iterable[Sequence[float]]) -> Floats:
-    """Add the blocks up; give them in a fixed order and the sum is the same to the last bit."""
+    """Add the blocks up. In a fixed order of blocks the sum is the same to the last bit."""
     return np.asarray(np.sum(np.array(list(parts), dtype=np.float64), axis=0))
 
 

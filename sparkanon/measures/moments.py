@@ -6,7 +6,7 @@ constant column is centred only (its unit is 1).
 
 Nulls: a mean uses the column's non-null values, a covariance or a correlation the rows in which
 both columns have a value (pairwise complete, as `use = "pairwise.complete.obs"` in R), a distance
-the rows in which the cell is non-null on both sides. What a null costs is told by `il` in `loss`.
+the rows in which the cell is non-null on both sides. The loss by nulls is part of `il` in `loss`.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class Given:
 
     @property
     def few(self) -> int:
-        """Counts of fewer records are about persons."""
+        """Counts of fewer records than this are not shown."""
         return few(self.k)
 
     @property
@@ -38,7 +38,7 @@ class Given:
 
 
 class OfPairs(Need[A]):
-    """Nobody can answer it who does not know which released row was which record."""
+    """A need that can only be answered if it is known which released row was which record."""
 
     __slots__ = ()
 

@@ -38,7 +38,7 @@ class IlDrScore(Described):
         conclude=(
             "Good for ranking releases of one table; it hides whether loss or risk made it high."
         ),
-        outside="private",  # or it would tell the shares in it to the last record
+        outside="private",  # or the shares in it could be computed to the last record
         terms=TERMS,
     )
     ordered: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""How well subsets of columns tell records apart."""
+"""How well subsets of columns distinguish records."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Uniqueness(OfSubsets):
 
 @spec
 class Separation(OfSubsets):
-    """Share of pairs of records that are told apart, as for uniqueness."""
+    """Share of pairs of records that differ, by the same columns as for uniqueness."""
 
     about: ClassVar[About] = About(
         key="separation",
@@ -61,7 +61,7 @@ class Separation(OfSubsets):
         better="lower",
         formula="1 - sum of |class| (|class| - 1) / (n (n - 1))",
         source="Motwani, Xu 2007",
-        meaning="The share of pairs of records that these columns can tell apart.",
+        meaning="The share of pairs of records that differ in these columns.",
         conclude=(
             "Near 100 % the columns work almost like a name. It falls slowly, because most "
             "pairs differ even in a well protected table: read it beside uniqueness."

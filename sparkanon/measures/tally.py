@@ -1,4 +1,4 @@
-"""What a block tells the driver about itself: numbers that add up, however many blocks."""
+"""What a block reports to the driver: numbers that can be added, however many blocks there are."""
 
 from __future__ import annotations
 

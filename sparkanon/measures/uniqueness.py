@@ -1,4 +1,4 @@
-"""How well a subset of columns tells records apart: which columns are quasi-identifiers.
+"""How well a subset of columns distinguishes records: which columns are quasi-identifiers.
 
 Uniqueness is the share of sample uniques (Skinner & Elliot 2002,
 https://doi.org/10.1111/1467-9868.00365), separation the separation ratio of Motwani & Xu 2007,
@@ -21,7 +21,7 @@ from sparkanon.needs import Need
 class SubsetClasses:
     """Classes of records that agree in a subset of columns; sets that share no class are added.
 
-    Python's whole numbers: the square of a large table does not fit into 64 bits.
+    The fields are Python integers, because the square of a large table does not fit into 64 bits.
     """
 
     singles: int = 0  # classes of one record

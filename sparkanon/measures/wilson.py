@@ -18,7 +18,7 @@ class Interval:
 
 
 def effective_draws(weight: float, squares: float) -> float:
-    """As many independent draws tell as much as these clusters: (sum w)^2 / sum w^2.
+    """The number of independent draws that are as precise as these clusters: (sum w)^2 / sum w^2.
 
     Kish 1965, Survey Sampling, 8.2. `weight` and `squares` are the two sums. Records that are
     drawn together and have one result are one draw, however many they are.

@@ -114,7 +114,7 @@ def emd_ordered(found: Codes, below: Floats, area: Floats, m: int) -> float:
 def emd_known(found: Codes, below: Floats, area: Floats, known: int, missing: float) -> float:
     """The same where codes from `known` on are nulls, which are 1 from every number.
 
-    What one side has more of nulls goes there, the rest is moved among the numbers.
+    The difference in the share of nulls is moved at distance 1, the rest among the numbers.
     """
     size = len(found)
     numbers = np.searchsorted(found, known)

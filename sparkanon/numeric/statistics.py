@@ -86,8 +86,8 @@ class ColumnStatistics:
 
 
 GRID = 1e-6  # of the sd: steps of a steady mean
-# Squares of smaller differences are smaller than doubles hold to all of their digits: what they
-# add up to, and even whether it is 0, would hang on the order of the rows.
+# The squares of smaller differences lose digits in a double: their sum, and even whether it is 0,
+# would depend on the order of the rows.
 LEAST_SPREAD = 1e-140
 
 

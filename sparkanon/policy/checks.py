@@ -18,7 +18,7 @@ from sparkanon.spaces import SPACES
 from sparkanon.spaces.base import serves_any_pair
 
 _MOST = 1_000  # problems that are looked for
-# Spark's own, which fails on a `yes` without saying what it was about
+# Spark's own options, for which a `yes` would fail with an error that does not name them.
 _FLAGS = frozenset({"header", "multiline", "mergeschema", "enforceschema", "escapequotes"})
 _BY_PATH = ("csv", "parquet", "delta")
 # Names go into SQL as they are, so nothing but a name may pass.
@@ -27,7 +27,7 @@ _TABLE_NAME = re.compile(rf"{_NAME_PART}(?:\.{_NAME_PART}){{0,2}}")
 
 
 def problems_in(policy: Policy) -> list[Problem]:
-    """All of them at once, in the order of the file; of thousands the first thousand."""
+    """All problems in the order of the file, but at most the first thousand."""
     parts = (_places, _columns, _groups, _methods, _constraints, _gates, _audit, _seed)
     return list(islice(chain.from_iterable(part(policy) for part in parts), _MOST))
 
@@ -94,7 +94,7 @@ def _places(policy: Policy) -> Iterator[Problem]:
 
 
 def _private_places(policy: Policy) -> Iterator[Problem]:
-    """What every run replaces, or shows to readers, can hold nothing of its own making."""
+    """Refuse private places inside folders that are replaced by every run or shown to readers."""
     holders = []
     if policy.output is not None and policy.output.path:
         holders.append(
@@ -142,7 +142,7 @@ def _columns(policy: Policy) -> Iterator[Problem]:
 
 
 def _groups(policy: Policy) -> Iterator[Problem]:
-    """k, grouping and constraints are required or unused, as the release makes groups or not."""
+    """Require k if the release makes groups; refuse k, grouping and constraints if not."""
     release, method = policy.method.release, policy.method
     if release.by_group:
         if policy.k is None:
@@ -190,21 +190,21 @@ def _methods(policy: Policy) -> Iterator[Problem]:
 
 
 def release_problems(policy: Policy, others: bool) -> list[Problem]:
-    """Why the release cannot promise anything here; `others`: whether more columns go out."""
+    """Why the release cannot keep its promise; `others`: whether other columns are published."""
     asked = Asked(policy.quasi_identifiers, policy.k, others)
     found = policy.method.release.problems(asked)
     return [Problem(f"method.release.{one.path}", one.message) for one in found]
 
 
 def _publishes_others(policy: Policy) -> bool:
-    """As far as the policy alone can tell; `unlisted: keep` is looked at with the table."""
+    """Whether columns besides the masked ones are published, as far as the policy alone says."""
     masked_or_dropped = (Role.QUASI_IDENTIFIER, Role.IDENTIFIER)
     listed = any(column.role not in masked_or_dropped for column in policy.columns.values())
     return listed or policy.unlisted == "keep"
 
 
 def _class_column(policy: Policy, name: str) -> Iterator[Problem]:
-    """The classes that a space needs are those of a column that is released as it is."""
+    """Check that the classes that a space needs come from a column that is released as it is."""
     listed = policy.columns.get(name)
     if listed is None:
         yield Problem("method.space.target", f"'{name}' is not in the policy; give it a role")
@@ -232,7 +232,7 @@ def scale_problems(policy: Policy, name: str, declared: ColumnType) -> Iterator[
 def _has_taxonomy(policy: Policy, name: str) -> bool:
     try:
         return policy.method.release.allowed(name) is not None
-    except ValueError:  # it cannot be read, which is said where it stands
+    except ValueError:  # it cannot be read, which is another problem in the list
         return False
 
 

@@ -25,7 +25,7 @@ _REGISTRIES: dict[str, Registry[Any]] = {
     "release": RELEASES,
     "grouping": GROUPINGS,
 }
-# In this order the last one runs fastest: all k of a method stand together.
+# Options are varied in this order, the last one fastest, so that all k of a method are neighbours.
 OPTIONS = {f"method.{axis}": f"--{axis}" for axis in _REGISTRIES} | {"k": "--k"}
 # A sweep reads one table and publishes nothing.
 _FIXED = ("version", "input", "output", "runs", "private")
@@ -34,7 +34,7 @@ _MOST = 10_000  # combinations
 
 @dataclass(frozen=True)
 class Cell:
-    """One policy of a grid, and what tells it from the others."""
+    """One policy of a grid, and in what it differs from the others."""
 
     policy: Policy
     method: str  # mdav; with the space or the release where the grid has several
@@ -92,7 +92,7 @@ def make_cells(policy: Policy, grid: Mapping[str, Sequence[Any]]) -> tuple[Cell,
     if problems:
         raise PolicyError(problems)
     paths = [path for path in OPTIONS if path in grid]
-    # a method is chosen before its parameters are
+    # methods come before their parameters
     paths += sorted((path for path in grid if path not in OPTIONS), key=lambda p: p.count("."))
     made: dict[str, tuple[Policy, dict[str, Any]]] = {}
     used: set[str] = set()
@@ -157,7 +157,7 @@ def _one_policy(policy: Policy, chosen: Mapping[str, Any]) -> tuple[Policy, dict
 
 
 def _follow_release(data: dict[str, Any]) -> None:
-    """Leave out what a release that makes no groups does not use; give the others a grouping."""
+    """Remove k and grouping where the release makes no groups, else add the default grouping."""
     if _makes_groups(data):
         data["method"].setdefault("grouping", Method().model_dump(mode="json")["grouping"])
         return
@@ -167,7 +167,7 @@ def _follow_release(data: dict[str, Any]) -> None:
 
 
 def _makes_groups(data: Mapping[str, Any]) -> bool:
-    """Whether its release does; one that nobody knows is left to the policy's checks."""
+    """Whether the release makes groups; an unknown one is left to the policy's checks."""
     config = data["method"]["release"]
     name = config.get("name") if isinstance(config, Mapping) else config
     return all(item.by_group for item in RELEASES if item.key == name)
@@ -179,7 +179,7 @@ def _uses_k(data: Mapping[str, Any]) -> bool:
 
 
 def _has(axis: str, config: Any, parameter: str) -> bool:
-    """Whether a method has a parameter; one that nobody knows is left to the policy's checks."""
+    """Whether a method has a parameter; an unknown method is left to the policy's checks."""
     name = config.get("name") if isinstance(config, dict) else config
     method = next((item for item in _REGISTRIES[axis] if item.key == name), None)
     outer, *_ = parameter.split(".")
@@ -187,21 +187,21 @@ def _has(axis: str, config: Any, parameter: str) -> bool:
 
 
 def _by_option(problems: Iterable[Problem], chosen: Mapping[str, Any]) -> list[Problem]:
-    """Name the option that brought a problem in, or the cell where nobody else is to blame."""
-    told = []
+    """Name the option that caused a problem, or the cell if no single option did."""
+    named = []
     for problem in problems:
         to_blame = [p for p in chosen if f"{problem.path}.".startswith(f"{p}.")]
         if to_blame:
             path = max(to_blame, key=len)
             inner = problem.path.removeprefix(path).lstrip(".")
             message = f"{inner}: {problem.message}" if inner else problem.message
-            told.append(Problem(_option(path), message))
+            named.append(Problem(_option(path), message))
         elif problem.path.startswith("--"):
-            told.append(problem)
+            named.append(problem)
         else:
             cell = " ".join(f"{_short(path)}={_text(value)}" for path, value in chosen.items())
-            told.append(Problem(problem.path, f"{problem.message} (with {cell})"))
-    return told
+            named.append(Problem(problem.path, f"{problem.message} (with {cell})"))
+    return named
 
 
 def _option(path: str) -> str:

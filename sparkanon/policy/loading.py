@@ -56,7 +56,7 @@ def make_policy(data: Mapping[str, Any]) -> Policy:
 
 
 def _further_problems(data: Mapping[str, Any], error: ValidationError) -> list[Problem]:
-    """What else is wrong once the parts that do not parse are replaced by harmless ones."""
+    """The problems that would remain if the parts that do not parse were corrected."""
     mended: dict[str, Any] = deepcopy(dict(data))
     for top, *inner in (item["loc"] for item in error.errors()):
         if top == "columns" and inner:
@@ -118,7 +118,7 @@ def put(data: dict[str, Any], path: str, value: Any, option: str = "--set") -> N
 
 
 def parse_value(text: str) -> Any:
-    """The value that a text on the command line means; what is no YAML is itself."""
+    """The value of a text on the command line, read as YAML; a text that is not YAML is itself."""
     try:
         return read_yaml(text)
     except yaml.YAMLError:
@@ -147,7 +147,7 @@ def read_seed(source: SeedSource | None) -> Seed:
 
 
 def _secret_file(path: Path) -> str:
-    """What a file holds that only its owner may read."""
+    """The text of a file, which must be readable by its owner alone."""
     try:
         others = path.stat().st_mode & 0o077
         text = path.read_text(encoding="utf-8").strip()

@@ -204,7 +204,7 @@ class Closeness(_Part):
 
 def _short(name: str) -> BeforeValidator:
     def spelled_out(value: Any) -> Any:
-        if value is None:  # `l_diversity:` with nothing behind it is no wish for none
+        if value is None:  # `l_diversity:` without a value is a mistake, not a default
             raise ValueError("is empty; give a number, or leave it out")
         return {name: value} if isinstance(value, int | float) else value
 
@@ -279,7 +279,7 @@ class Method(_Part):
 
     @model_validator(mode="after")
     def _with_grouping(self) -> Self:
-        """The default that a release by group has is spelled out, so that it counts as said."""
+        """Fill in the default grouping if the release makes groups, as if the policy named it."""
         if self.grouping is None and self.release.by_group:
             object.__setattr__(self, "grouping", Refined())
         return self
@@ -343,12 +343,12 @@ class Policy(_Part):
 
     @property
     def few(self) -> int:
-        """Counts of fewer records than this are about persons, and are not shown."""
+        """Counts of fewer records than this are not shown."""
         return few(self.k)
 
     @property
     def private_places(self) -> dict[str, str]:
-        """What no reader of the release may see: policy path -> folder."""
+        """Folders that no reader of the release may see, by their paths in the policy."""
         staging = self.output.staging if self.output is not None else None
         named = {
             "runs": self.runs,
@@ -359,7 +359,7 @@ class Policy(_Part):
         return {where: path for where, path in named.items() if path is not None}
 
     def meaning(self) -> str:
-        """Hash of what decides the rows that are published, wherever they come from and go to.
+        """Hash of the parts of the policy that decide about the published rows, not their places.
 
         Draws are keyed by it: two releases of one table by other policies share no draw, so
         that their rows cannot be linked by position.
@@ -368,7 +368,7 @@ class Policy(_Part):
         return _hashed({name: part for name, part in self.to_dict().items() if name in parts})
 
     def to_dict(self) -> dict[str, Any]:
-        """What YAML would say, every default spelled out."""
+        """The policy as a mapping of the YAML's shape, with every default."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
     def digest(self) -> str:

@@ -20,7 +20,7 @@ MOST = 30_000  # keys, values, mappings and lists, with those that an alias repe
 
 
 class TooLargeError(PolicyError):
-    """The text is no policy that anybody wrote by hand."""
+    """The text is larger than any policy that is written by hand."""
 
 
 def read_yaml(text: str) -> Any:
@@ -36,8 +36,8 @@ def read_yaml(text: str) -> Any:
     return yaml.load(text, Loader=_StrictLoader)  # noqa: S506 (a SafeLoader)
 
 
-# Plain words that are no text. YAML 1.1 knows more, and would take the category `no` for false
-# and the code 01234 for an octal number.
+# Which plain words are not text. YAML 1.1 has more of them: it would read the category `no` as
+# false and the code 01234 as an octal number.
 _NO_TEXT = {
     "bool": ("tTfF", r"true|True|TRUE|false|False|FALSE"),
     "int": ("-+0123456789", r"[-+]?(?:0|[1-9][0-9_]*)"),
@@ -100,9 +100,9 @@ class _StrictLoader(yaml.SafeLoader):
         try:
             return super().construct_object(node, deep)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            # `2024-13-45`, `!!int x`, a number of 5,000 digits: PyYAML lets the error through
+            # PyYAML raises plain errors for `2024-13-45`, `!!int x` or a number of 5,000 digits.
             raise yaml.constructor.ConstructorError(
-                None, None, "looks like a number or a date and is none", node.start_mark
+                None, None, "looks like a number or a date, but is not one", node.start_mark
             ) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:

@@ -46,7 +46,7 @@ class Generalized:
     labels: Labels
     low: Floats  # (groups,) least value
     high: Floats  # (groups,) largest value
-    hidden: Bools  # (groups,) some null: nothing is told
+    hidden: Bools  # (groups,) nulls and values: suppressed
     null: Bools  # (groups,) nulls only
     members: Sequence[npt.NDArray[np.int64]] | None = None  # codes of a nominal group
     ways: Mapping[str, tuple[str, ...]] | None = None  # values by the words above them

@@ -13,10 +13,11 @@ from sparkanon.promises import Classes, Promise
 from sparkanon.registry import spec
 from sparkanon.releases.base import ByGroup, Cells, Grouped, NewValues, Published, mostly_null
 
-# Sums of weights that differ by less are the same: they were added up in another order.
+# Sums of weights that differ by less than this differ by rounding only.
 ROUNDING = 1e-9
-# Times the weight of all others of the group: more would tell too much about one record, as in
-# the dominance rule for tables of magnitudes (Hundepool et al. 2012).
+# A record's weight is cut to this many times that of all others of its group: with more, the
+# centre would reveal too much about it, as in the dominance rule for tables of magnitudes
+# (Hundepool et al. 2012).
 DOMINANT = 9.0
 
 

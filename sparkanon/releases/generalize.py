@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from sparkanon.errors import Problem
+from sparkanon.errors import Problem, counted
 from sparkanon.numeric.records import Column, Records, Scale
 from sparkanon.promises import Classes, Promise
 from sparkanon.registry import spec
@@ -23,8 +23,8 @@ DEEPEST = 100  # words over words; a YAML anchor that stands inside itself has n
 class Generalize(ByGroup):
     """A range [low, high] of a number or date, a set {a,b} of categories, or a taxonomy's word.
 
-    The ends of a range are values of the group. A group that holds nulls and values is told as
-    `*`, one of nulls only as null. With a taxonomy a set becomes the lowest word above all its
+    The ends of a range are values of the group. A group with nulls and values is published
+    as `*`, one of nulls only as null. With a taxonomy a set becomes the lowest word above all its
     members, `*` where there is none.
     """
 
@@ -54,7 +54,9 @@ class Generalize(ByGroup):
                 continue
             twice = len(leaves) - len(set(leaves))
             if twice:
-                found.append(Problem(path, f"{twice} values stand in it twice"))
+                found.append(
+                    Problem(path, f"{counted(twice, 'value stands', 'values stand')} in it twice")
+                )
         return found
 
     def promised(self, quasi: tuple[str, ...], k: int) -> Promise:

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sparkanon.errors import Problem
+from sparkanon.errors import Problem, counted
 from sparkanon.numeric.members import members
 from sparkanon.numeric.records import Column, Labels, Records, Scale, prints
 from sparkanon.numeric.release.synthetic import LEAST, synthetic
@@ -77,7 +77,7 @@ class Hybrid(ByGroup):
     def problems(self, asked: Asked) -> list[Problem]:
         if asked.k is None or asked.k >= LEAST_K:
             return []
-        columns = f"{len(asked.quasi)} column{'s' if len(asked.quasi) > 1 else ''}"
+        columns = counted(len(asked.quasi), "column")
         text = (
             f"with k = {asked.k} and {columns} the original records would come out again, or "
             f"nearly; hybrid needs a k of at least {LEAST_K} for any number of columns"

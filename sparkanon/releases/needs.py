@@ -14,8 +14,8 @@ Limits = Mapping[str, tuple[float, float]]  # of a column: low and high, as a ke
 class Quantiles(Need[Limits]):
     """For each ordered quasi-identifier its low and its high quantile.
 
-    The low one is the least value up to which at least this share of the column's values lie,
-    the high one the largest value from which on at least this share lie. Nulls do not count.
+    At least this share of the column's values is at or below the low quantile, which is the least
+    value of that kind; the high quantile is the same from above. Nulls do not count.
     Both are values that occur, exactly, however the table is partitioned.
     """
 

@@ -25,8 +25,9 @@ class Permute(ByGroup):
 
     Every permutation is as likely as any other, so that a record is hidden among the m of its
     group with a chance of 1/m (PKA definition 2). Algorithm 2 of the paper draws a group again
-    while nothing moved. That tells more than 1/m, (m-1)!/(m!-1): certainty for two records, 0.40
-    for three; `redraw: true` does it, and the manifest says so.
+    while nothing moved. The best guess is then right more often than 1/m, with a chance of
+    (m-1)!/(m!-1): 1 for two records, 0.40 for three. `redraw: true` does this, and the manifest
+    states the chance.
 
     Columns that no block names make one block together. Without `blocks` they are cut into
     pairs in the order of the policy, an odd last one into three, and there are at least two
@@ -47,7 +48,7 @@ class Permute(ByGroup):
         description="Columns that move together; the rest is one block. Pairs if not said.",
     )
     redraw: bool = Field(
-        False, description="Draw groups again in which nothing moved; tells more than 1/k."
+        False, description="Draw groups again in which nothing moved; a guess then beats 1/k."
     )
 
     def problems(self, asked: Asked) -> list[Problem]:

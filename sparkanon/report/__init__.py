@@ -1,7 +1,7 @@
 """Results of a run -> one self-contained HTML page that a privacy officer likes to read.
 
 words     what each measure means          numbers   how numbers are written
-shown     what may be shown at all         counts    never one below k
+shown     what may be shown at all         counts    withheld where fewer than k
 story     verdict and sentences
 svg       axes, bars, text                 charts    the shapes of charts
 figures, risk_figures   a part of the run -> a chart with its table

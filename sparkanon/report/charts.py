@@ -11,7 +11,7 @@ from sparkanon.report.svg import Axis, Format, axis, image, line, rect, short, t
 
 WIDTH = 520.0  # small, so that a phone need not shrink the words; wide screens enlarge it
 HEIGHT = 296.0  # of a chart with two axes
-SERIES = 6  # how many series the palette tells apart
+SERIES = 6  # how many series have a colour of their own
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Bar:
 
     label: str
     value: float | None
-    told: str
+    hover: str
     style: str = "released"
     low: float | None = None
     high: float | None = None
@@ -34,13 +34,13 @@ class Point:
     key: int
     x: float
     y: float
-    told: str
+    hover: str
     series: int
     front: bool
 
 
 def columns(label: str, bars: Sequence[Bar], format_: Format, x_title: str) -> Markup:
-    """Upright bars, each with an optional mark beside which it is judged."""
+    """Upright bars, each with an optional mark to compare it with."""
     height, left, bottom = 226.0, 52.0, 178.0
     seen = [v for bar in bars for v in (bar.value, bar.mark, bar.high) if v is not None]
     y = axis(seen, bottom, 14.0)
@@ -51,7 +51,7 @@ def columns(label: str, bars: Sequence[Bar], format_: Format, x_title: str) -> M
         x, width = left + i * step + step * 0.14, step * 0.72
         top = bottom - 9.0 if bar.value is None else y(bar.value)
         style = "withheld" if bar.value is None else bar.style
-        body.append(rect(x, top, width, bottom - top, style, tag("title", bar.told)))
+        body.append(rect(x, top, width, bottom - top, style, tag("title", bar.hover)))
         if bar.mark is not None:
             at = y(bar.mark)
             body.append(line(x - step * 0.1, at, x + width + step * 0.1, at, "mark"))
@@ -73,7 +73,7 @@ def _grid(y: Axis, left: float, right: float, format_: Format) -> list[Markup]:
 def rows(
     label: str, bars: Sequence[Bar], format_: Format, reference: tuple[float, str] | None = None
 ) -> Markup:
-    """Bars that lie, a name before and a number behind each; whiskers where there are limits."""
+    """Horizontal bars, each between its name and its value; whiskers where there are limits."""
     longest = max((len(bar.label) for bar in bars), default=1)
     left, right, each, top = min(28.0 + longest * 7.0, 212.0), WIDTH - 76, 26.0, 6.0
     seen = [v for bar in bars for v in (bar.value, bar.high) if v is not None]
@@ -85,7 +85,7 @@ def rows(
         y = top + i * each
         end = left + 9 if bar.value is None else x(bar.value)
         style = "withheld" if bar.value is None else bar.style
-        title = tag("title", bar.told)
+        title = tag("title", bar.hover)
         named = tag("title", bar.label)
         body.append(
             tag("text", short(bar.label, 28), named, x=left - 10, y=y + 17, text_anchor="end")
@@ -115,10 +115,10 @@ def overlay(
     label: str,
     original: Sequence[float | None],
     released: Sequence[float | None],
-    told: Sequence[str],
+    hovers: Sequence[str],
     ends: tuple[str, str, str],
 ) -> Markup:
-    """Before as grey bars, after as a bold outline on them; what is withheld is hatched."""
+    """The original as grey bars, the release as a bold outline; withheld bins are hatched."""
     width, height, bottom = 280.0, 150.0, 126.0
     y = axis([v for v in (*original, *released) if v is not None], bottom, 8.0)
     step = (width - 8) / max(len(original), 1)
@@ -134,8 +134,7 @@ def overlay(
             # a bin that is withheld breaks the line instead of looking like zero
             joins = i > 0 and released[i - 1] is not None
             path.append(f"{'L' if joins else 'M'}{x:.1f} {y(after):.1f}H{x + step:.1f}")
-        hover = tag("title", told[i])
-        body.append(rect(x, 4, step, bottom - 4, "touch", hover))
+        body.append(rect(x, 4, step, bottom - 4, "touch", tag("title", hovers[i])))
     body.append(tag("path", d="".join(path), class_="after"))
     body.append(line(4, bottom, width - 4, bottom, "base"))
     for at, anchor, words in zip(
@@ -159,11 +158,11 @@ def heat_map(
             body.append(text(left - 6, top + (i + 0.5) * size + 4, short(names[i], 13), "end"))
         for j, value in enumerate(row):
             x, y = left + j * size, top + i * size
-            told = f"{names[i]} and {names[j]}: "
-            told += "not measured" if value is None else f"{value:+.2f}"
+            hover = f"{names[i]} and {names[j]}: "
+            hover += "not measured" if value is None else f"{value:+.2f}"
             style = "withheld" if value is None else "above" if value >= 0 else "below"
             strength = 1.0 if value is None else min(abs(value) / full, 1.0)
-            cell = rect(x + 0.5, y + 0.5, size - 1, size - 1, style, tag("title", told))
+            cell = rect(x + 0.5, y + 0.5, size - 1, size - 1, style, tag("title", hover))
             body.append(tag("g", cell, opacity=f"{strength:.3f}"))
     if size >= 11:
         for j, column in enumerate(names):
@@ -186,8 +185,8 @@ def lines(
         style = f"series s{i % SERIES}"
         body.append(joined(points, x, y, style, tag("title", named)))
         for a, b in points:
-            told = f"{named}: {formats[0](a)}, {formats[1](b)}"
-            body.append(symbol(i, x(a), y(b), 4.5, tag("title", told)))
+            hover = f"{named}: {formats[0](a)}, {formats[1](b)}"
+            body.append(symbol(i, x(a), y(b), 4.5, tag("title", hover)))
     return image(WIDTH, HEIGHT, label, *body)
 
 
@@ -204,13 +203,13 @@ def scatter(
         body.append(
             tag(
                 "g",
-                tag("title", point.told),
+                tag("title", point.hover),
                 ring,
                 seen,
                 class_="point front-point" if point.front else "point",
                 tabindex="0",
                 role="button",
-                aria_label=point.told,
+                aria_label=point.hover,
                 data_cell=point.key,
             )
         )
@@ -252,7 +251,7 @@ def joined(
 
 
 def symbol(series: int, x: float, y: float, r: float, *body: Markup) -> Markup:
-    """Shape and colour both tell the series, for eyes that cannot tell colours apart."""
+    """A mark whose shape names the series as its colour does, for who cannot see the colours."""
     style = f"symbol s{series % SERIES}"
     shapes: dict[int, list[tuple[float, float]]] = {
         1: [(-1, -1), (1, -1), (1, 1), (-1, 1)],

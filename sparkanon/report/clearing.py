@@ -14,7 +14,7 @@ COUNT = "count"
 
 
 def name(value: Any) -> str:
-    """A column's name, also where it holds what no file can be written with."""
+    """A column's name, with characters replaced that UTF-8 cannot encode."""
     text = str(value).encode("utf-8", "backslashreplace").decode("utf-8")
     return "".join(c if c.isprintable() or c == " " else "\ufffd" for c in text)
 

@@ -1,4 +1,4 @@
-"""Counts that may be told: never one of 1 to k - 1, and nothing it could be computed from."""
+"""Counts that may be shown: never one of 1 to k - 1, and nothing it could be computed from."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def fewer(k: int) -> str:
 
 
 def hidden(n: float | None, k: int) -> bool:
-    """Whether this count would tell about fewer than k records."""
+    """Whether this count is about at least one and fewer than k records."""
     return n is not None and 0 < n < k
 
 
@@ -27,7 +27,7 @@ def shown_count(n: float | None, k: int) -> str:
 
 
 def coded_count(n: Any, k: int) -> int | str | None:
-    """The same for embedded JSON: a number where it may be told, the words where not."""
+    """A count for embedded JSON: the number if it may be shown, otherwise words that say so."""
     number = finite(n)
     if number is None:
         return None
@@ -35,23 +35,23 @@ def coded_count(n: Any, k: int) -> int | str | None:
 
 
 def class_sizes(sizes: Part, k: int) -> dict[str, Any]:
-    """The histogram with one cell under k, and neighbours merged until each has k classes."""
+    """The histogram with one bar for sizes under k; other bars are merged to k classes or more."""
     cells = [
         {key: int(cell[key]) for key in ("low", "high", "classes", "records")}
         for cell in sizes.get("histogram") or ()
     ]
     below = _merged([cell for cell in cells if cell["low"] < k])
     above = _merged_until([cell for cell in cells if cell["low"] >= k], k)
-    told: list[dict[str, Any]] = [dict(cell) for cell in above]
+    shown: list[dict[str, Any]] = [dict(cell) for cell in above]
     records = finite(sizes.get("records"))
     if below is not None:
         below["low"], below["high"] = 1, max(k - 1, below["high"])
-        told.insert(0, dict(below))
+        shown.insert(0, dict(below))
         small = hidden(below["classes"], k) or hidden(below["records"], k)
-        if small and len(told) > 1:
-            # the total minus the others would tell the small cell, so one more is withheld
-            min(told[1:], key=lambda cell: int(cell["classes"]))["withheld"] = True
-    for cell in told:
+        if small and len(shown) > 1:
+            # the small cell could be computed as the total minus all others: withhold one more
+            min(shown[1:], key=lambda cell: int(cell["classes"]))["withheld"] = True
+    for cell in shown:
         if hidden(cell["classes"], k) or hidden(cell["records"], k):
             cell |= {"classes": fewer(k), "records": fewer(k), "share": None}
         elif cell.pop("withheld", False):
@@ -59,8 +59,8 @@ def class_sizes(sizes: Part, k: int) -> dict[str, Any]:
         else:
             cell["share"] = cell["records"] / records if records else None
         cell["below"] = cell["low"] < k
-    told_counts = {key: coded_count(sizes.get(key), k) for key in ("classes", "records")}
-    return told_counts | {"smallest": coded_count(sizes.get("smallest"), k), "histogram": told}
+    counts = {key: coded_count(sizes.get(key), k) for key in ("classes", "records")}
+    return counts | {"smallest": coded_count(sizes.get("smallest"), k), "histogram": shown}
 
 
 def _merged(cells: Sequence[dict[str, int]]) -> dict[str, int] | None:
@@ -75,7 +75,7 @@ def _merged(cells: Sequence[dict[str, int]]) -> dict[str, int] | None:
 
 
 def _merged_until(cells: Iterable[dict[str, int]], k: int) -> list[dict[str, int]]:
-    """Neighbours together until each has k classes; what is left joins the last."""
+    """Merge neighbouring bars until each has k classes; a rest with fewer joins the last one."""
     done: list[dict[str, int]] = []
     open_: list[dict[str, int]] = []
     for cell in sorted(cells, key=lambda cell: cell["low"]):
@@ -89,20 +89,20 @@ def _merged_until(cells: Iterable[dict[str, int]], k: int) -> list[dict[str, int
 
 
 def shares_of_bins(shares: Iterable[Any], k: int, rows: float | None) -> list[float | None]:
-    """Bins that stand for fewer than k records are withheld, together with as many as it takes."""
-    told = [finite(share) for share in shares]
+    """Withhold bins of fewer than k records, and more until nobody can compute those."""
+    shown = [finite(share) for share in shares]
     if rows:
-        told = [s if s is None or not 0 < round(s * rows, 6) < k else None for s in told]
-    while _computable(told, k, rows):
-        rest = [i for i, share in enumerate(told) if share]
+        shown = [s if s is None or not 0 < round(s * rows, 6) < k else None for s in shown]
+    while _computable(shown, k, rows):
+        rest = [i for i, share in enumerate(shown) if share]
         if not rest:
             break
-        told[min(rest, key=lambda i: told[i] or 0.0)] = None
-    return told
+        shown[min(rest, key=lambda i: shown[i] or 0.0)] = None
+    return shown
 
 
-def _computable(told: Sequence[float | None], k: int, rows: float | None) -> bool:
-    """All shares add up to one, so what is withheld in sum can be computed."""
-    withheld = 1.0 - sum(share for share in told if share is not None)
-    alone = told.count(None) == 1
-    return alone or (None in told and rows is not None and round(withheld * rows, 6) < k)
+def _computable(shown: Sequence[float | None], k: int, rows: float | None) -> bool:
+    """Whether the withheld shares can be computed: all shares add up to one."""
+    withheld = 1.0 - sum(share for share in shown if share is not None)
+    alone = shown.count(None) == 1
+    return alone or (None in shown and rows is not None and round(withheld * rows, 6) < k)

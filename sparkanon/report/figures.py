@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -11,11 +11,11 @@ from markupsafe import Markup
 
 from sparkanon.report import charts
 from sparkanon.report.charts import Bar
+from sparkanon.report.clearing import Part
 from sparkanon.report.glossary import Family, word_for
 from sparkanon.report.numbers import percent, shown_number
 from sparkanon.report.svg import Format
 
-Told = Mapping[str, Any]
 WITHHELD = "withheld"
 
 
@@ -45,11 +45,11 @@ def count(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def class_sizes(told: Told) -> Figure | None:
-    sizes = told.get("class_sizes")
+def class_sizes(cleared: Part) -> Figure | None:
+    sizes = cleared.get("class_sizes")
     if not sizes or not sizes["histogram"]:
         return None
-    k = told["k"]
+    k = cleared["k"]
     bars, rows = [], []
     for cell in sizes["histogram"]:
         size = size_range(cell, k)
@@ -61,7 +61,9 @@ def class_sizes(told: Told) -> Figure | None:
     if any(cell["below"] for cell in sizes["histogram"]):
         note += f" There must be no class under k = {k}."
     if any(cell["share"] is None for cell in sizes["histogram"]):
-        note += " Hatched bars are withheld: they stand for too few records, or would tell these."
+        note += (
+            " Hatched bars are withheld: they stand for too few records, or would give them away."
+        )
     return Figure(
         "class-size-chart",
         "Share of records by size of their class",
@@ -76,25 +78,25 @@ def percents(value: float) -> str:
     return percent(100 * value)
 
 
-def size_range(cell: Told, k: int) -> str:
-    """A bucket of class sizes in words; sizes under k are never told apart."""
+def size_range(cell: Part, k: int) -> str:
+    """A bucket of class sizes in words; sizes under k share one."""
     low, high = cell["low"], cell["high"]
     if isinstance(low, str) or low < k:
         return f"under {k}" if isinstance(high, str) or high < k else f"up to {high:,}"
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def per_column(told: Told, family: Family) -> list[Figure]:
+def per_column(cleared: Part, family: Family) -> list[Figure]:
     """A bar a column for each measure of the family that was taken by column and is drawn."""
-    by_measure: dict[str, list[Told]] = {}
-    for m in told["measures"]:
+    by_measure: dict[str, list[Part]] = {}
+    for m in cleared["measures"]:
         word = word_for(m["measure"])
         if m["column"] is not None and word.family == family and word.drawn:
             by_measure.setdefault(m["measure"], []).append(m)
     return [_columns_of(m, found) for m, found in by_measure.items()]
 
 
-def _columns_of(measure: str, found: Sequence[Told]) -> Figure:
+def _columns_of(measure: str, found: Sequence[Part]) -> Figure:
     word = word_for(measure)
     found = sorted(found, key=lambda m: -number_or(m["value"], 0.0))
     bars = [
@@ -121,16 +123,16 @@ def number_or(value: Any, otherwise: Any = None) -> Any:
     return value if isinstance(value, int | float) else otherwise
 
 
-def distributions(told: Told) -> list[Figure]:
+def distributions(cleared: Part) -> list[Figure]:
     return [
         _distribution(i, d)
-        for i, d in enumerate(told["distributions"])
+        for i, d in enumerate(cleared["distributions"])
         if 0 < len(d["original"]) == len(d["released"]) == len(d["edges"]) - 1
         and None not in d["edges"]
     ]
 
 
-def _distribution(number: int, d: Told) -> Figure:
+def _distribution(number: int, d: Part) -> Figure:
     bins = [f"{low:+.2f} to {high:+.2f}" for low, high in pairwise(d["edges"])]
     pairs = list(zip(d["original"], d["released"], strict=True))
     rows = tuple((b, share(x), share(z)) for b, (x, z) in zip(bins, pairs, strict=True))
@@ -162,8 +164,8 @@ def _square(matrix: Sequence[Sequence[Any]], size: int) -> bool:
     return len(matrix) == size and all(len(row) == size for row in matrix)
 
 
-def correlations(told: Told) -> list[Figure]:
-    given = told.get("correlations")
+def correlations(cleared: Part) -> list[Figure]:
+    given = cleared.get("correlations")
     if not given:
         return []
     names = given["columns"]
@@ -203,12 +205,12 @@ def correlations(told: Told) -> list[Figure]:
     ]
 
 
-def largest_changes(told: Told, most: int = 6) -> list[tuple[str, str, str]]:
+def largest_changes(cleared: Part, most: int = 6) -> list[tuple[str, str, str]]:
     """The pairs of columns whose correlation changed most: names, before and after, change."""
-    shown = correlations(told)
+    shown = correlations(cleared)
     if not shown:
         return []
-    given = told["correlations"]
+    given = cleared["correlations"]
     names, found = given["columns"], []
     for i, column in enumerate(names):
         for j in range(i):
@@ -219,7 +221,7 @@ def largest_changes(told: Told, most: int = 6) -> list[tuple[str, str, str]]:
     return [(pair, f"{x:+.2f} to {z:+.2f}", f"{z - x:+.2f}") for pair, x, z in found[:most]]
 
 
-def interval(m: Told) -> str:
+def interval(m: Part) -> str:
     if m["low"] is None or m["high"] is None:
         return ""
     return f"{m['low_text']} to {m['high_text']}"

@@ -74,7 +74,7 @@ all("th[aria-sort] button", table).forEach((button) => {
   });
 });
 
-// a point of the map tells its cell
+// a chosen point of the map shows its cell beside it
 const cells = data("cell-data");
 const chosen = document.getElementById("chosen");
 function make(kind, text) {
@@ -83,7 +83,7 @@ function make(kind, text) {
   return made;
 }
 let kept = null;
-function tell(point) {
+function describe(point) {
   const cell = cells[Number(point.dataset.cell)];
   const list = document.createElement("dl");
   cell.facts.forEach(([name, text]) => list.append(make("dt", name), make("dd", text)));
@@ -96,14 +96,14 @@ function keep(point) {
   if (kept) kept.classList.remove("kept");
   kept = point;
   point.classList.add("kept");
-  tell(point);
+  describe(point);
 }
 const points = all(".point");
 points.forEach((point) => {
   point.addEventListener("click", () => keep(point));
-  point.addEventListener("focus", () => tell(point));
-  point.addEventListener("mouseenter", () => tell(point));
-  point.addEventListener("mouseleave", () => { if (kept) tell(kept); });
+  point.addEventListener("focus", () => describe(point));
+  point.addEventListener("mouseenter", () => describe(point));
+  point.addEventListener("mouseleave", () => { if (kept) describe(kept); });
   point.addEventListener("keydown", (event) => {
     if (event.key === "Enter" || event.key === " ") { event.preventDefault(); keep(point); }
   });

@@ -52,7 +52,7 @@ def _row(about: About) -> str:
 
 
 def _pairing(about: About) -> str:
-    """Whether it can be had only by who knows which row was whose."""
+    """Whether the measure needs the pairing of rows."""
     needs = takers_of((about.key,))[0].needs(Given((), k=2, paired=False))
     terms = (CATALOGUE[need.measure] for need in needs if isinstance(need, Taken))
     needed = any(isinstance(need, OfPairs) for need in needs)

@@ -14,7 +14,7 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from sparkanon.report import figures, numbers, story
-from sparkanon.report.figures import Told
+from sparkanon.report.clearing import Part
 from sparkanon.report.glossary import FAMILIES, GLOSSARY, About, word_for
 from sparkanon.report.sections import SECTIONS
 from sparkanon.report.shown import shown_run
@@ -34,44 +34,44 @@ class Drawn:
 def render(run: Mapping[str, Any]) -> str:
     """One self-contained HTML page about a run.
 
-    Parts that `run` has not are not shown; what stands in `left_out` is, with its reason.
+    A part that `run` does not have is not shown; a measure in `left_out` is, with its reason.
     """
-    told = shown_run(run)
-    opening, facts = story.what_was_done(told)
+    cleared = shown_run(run)
+    opening, facts = story.what_was_done(cleared)
     return _environment().get_template("report.html.j2").render(
-        told=told,
-        verdict=story.verdict(told),
+        cleared=cleared,
+        verdict=story.verdict(cleared),
         opening=opening,
         facts=facts,
-        changes=figures.largest_changes(told),
-        cards=story.cards(told),
-        sections=[s for s in _sections(told) if s.content or s.missing],
-        measures=_table(told),
-        families=_glossary(told),
-        embedded=htmlsafe_json_dumps(told, allow_nan=False),
-        cells=htmlsafe_json_dumps(_cells(told), allow_nan=False),
+        changes=figures.largest_changes(cleared),
+        cards=story.cards(cleared),
+        sections=[s for s in _sections(cleared) if s.content or s.missing],
+        measures=_table(cleared),
+        families=_glossary(cleared),
+        embedded=htmlsafe_json_dumps(cleared, allow_nan=False),
+        cells=htmlsafe_json_dumps(_cells(cleared), allow_nan=False),
         script=_script(),
         script_hash=_hash(_script()),
     )  # fmt: skip
 
 
-def _sections(told: Told) -> list[Drawn]:
+def _sections(cleared: Part) -> list[Drawn]:
     return [
         Drawn(
             one.key,
             one.title,
             one.intro,
-            one.content(told),
-            _missing(told, one.explains),
+            one.content(cleared),
+            _missing(cleared, one.explains),
         )
         for one in (kind() for kind in SECTIONS)
     ]
 
 
-def _missing(told: Told, explains: frozenset[str]) -> tuple[str, ...]:
+def _missing(cleared: Part, explains: frozenset[str]) -> tuple[str, ...]:
     return tuple(
         f"{_title(part['measure'])}: {part['why']}"
-        for part in told["left_out"]
+        for part in cleared["left_out"]
         if part["measure"] in explains
     )
 
@@ -80,7 +80,7 @@ def _title(part: str) -> str:
     return GLOSSARY[part].title if part in GLOSSARY else part.replace("_", " ").capitalize()
 
 
-def _table(told: Told) -> list[dict[str, Any]]:
+def _table(cleared: Part) -> list[dict[str, Any]]:
     """Rows of the table of all measures; `order` sorts by value, unknown below everything."""
     return [
         dict(m)
@@ -89,13 +89,13 @@ def _table(told: Told) -> list[dict[str, Any]]:
             "interval": figures.interval(m),
             "order": m["value"] if isinstance(m["value"], int | float) else "",
         }
-        for m in told["measures"]
+        for m in cleared["measures"]
     ]
 
 
-def _glossary(told: Told) -> list[tuple[str, list[tuple[str, About, bool]]]]:
+def _glossary(cleared: Part) -> list[tuple[str, list[tuple[str, About, bool]]]]:
     """All measures there are, by family, and whether this run has them."""
-    here = {m["measure"] for m in told["measures"]}
+    here = {m["measure"] for m in cleared["measures"]}
     unknown = {m: word_for(m) for m in sorted(here) if m not in GLOSSARY}
     every = {**GLOSSARY, **unknown}
     grouped = [
@@ -105,8 +105,8 @@ def _glossary(told: Told) -> list[tuple[str, list[tuple[str, About, bool]]]]:
     return [(title, words) for title, words in grouped if words]
 
 
-def _cells(told: Told) -> list[dict[str, Any]]:
-    """What a point of the map tells when it is chosen."""
+def _cells(cleared: Part) -> list[dict[str, Any]]:
+    """What the page shows about a point of the map when it is chosen."""
     return [
         {
             "label": cell.get("label", ""),
@@ -116,7 +116,7 @@ def _cells(told: Told) -> list[dict[str, Any]]:
                       if axis in cell]
             + [[word_for(m).title, text] for m, text in cell["texts"].items()],
         }
-        for cell in told.get("sweep", {}).get("cells", ())
+        for cell in cleared.get("sweep", {}).get("cells", ())
     ]  # fmt: skip
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sparkanon.catalogue import BASELINES
 from sparkanon.report import charts
 from sparkanon.report.charts import Bar, Point
+from sparkanon.report.clearing import Part
 from sparkanon.report.figures import (
     Figure,
-    Told,
     count,
     format_of,
     interval,
@@ -19,9 +19,9 @@ from sparkanon.report.glossary import word_for
 from sparkanon.report.numbers import plain
 
 
-def attacks(told: Told) -> Figure | None:
+def attacks(cleared: Part) -> Figure | None:
     """Every attack on the whole table, with the random guess as a line if all have the same."""
-    found = {m["measure"]: m for m in told["measures"] if m["column"] is None}
+    found = {m["measure"]: m for m in cleared["measures"] if m["column"] is None}
     guesses = {
         word_for(name).title: value
         for name in dict.fromkeys(BASELINES[risk] for risk in found if risk in BASELINES)
@@ -65,8 +65,8 @@ def attacks(told: Told) -> Figure | None:
     )
 
 
-def outlyingness(told: Told) -> Figure | None:
-    found = told["outlyingness"]
+def outlyingness(cleared: Part) -> Figure | None:
+    found = cleared["outlyingness"]
     if not found:
         return None
     bars = [
@@ -105,7 +105,7 @@ def outlyingness(told: Told) -> Figure | None:
     )
 
 
-def _series(sweep: Told) -> dict[tuple[str, ...], int]:
+def _series(sweep: Part) -> dict[tuple[str, ...], int]:
     """A number for each combination of methods, in order of appearance."""
     numbers: dict[tuple[str, ...], int] = {}
     for cell in sweep["cells"]:
@@ -113,17 +113,17 @@ def _series(sweep: Told) -> dict[tuple[str, ...], int]:
     return numbers
 
 
-def _k(cell: Told) -> str:
+def _k(cell: Part) -> str:
     return "none" if cell["k"] is None else plain(cell["k"])
 
 
-def _methods(cell: Told) -> tuple[str, ...]:
+def _methods(cell: Part) -> tuple[str, ...]:
     return tuple(str(cell[axis]) for axis in ("grouping", "release", "space") if axis in cell)
 
 
-def by_k(told: Told) -> Figure | None:
+def by_k(cleared: Part) -> Figure | None:
     """Risk over k, one line a combination of methods."""
-    sweep = told.get("sweep")
+    sweep = cleared.get("sweep")
     if not sweep:
         return None
     y = sweep["y"]
@@ -150,9 +150,9 @@ def by_k(told: Told) -> Figure | None:
     )
 
 
-def risk_map(told: Told) -> Figure | None:
+def risk_map(cleared: Part) -> Figure | None:
     """Risk against loss, a point a cell of the sweep."""
-    sweep = told.get("sweep")
+    sweep = cleared.get("sweep")
     if not sweep:
         return None
     x, y, numbers = sweep["x"], sweep["y"], _series(sweep)

@@ -35,7 +35,7 @@ class RunReport:
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """What is not known is not there."""
+        """The fields as JSON types; those that are unknown are left out."""
         own = {
             "report_version": REPORT_VERSION,
             "command": self.command,

@@ -18,7 +18,7 @@ from sparkanon.report.sections import SECTIONS
 
 
 def threshold(run: Part) -> int:
-    """The k that counts are held against."""
+    """Counts of fewer records than this are not shown: the k of the run, or a usual one."""
     return few(_given_k(run))
 
 
@@ -33,38 +33,38 @@ def shown_run(run: Part) -> dict[str, Any]:
     """The parts of a run that this report knows, without a count below k or a cell."""
     k = threshold(run)
     rows_in, rows_out = finite(run.get("rows_in")), finite(run.get("rows_out"))
-    told: dict[str, Any] = {
+    cleared: dict[str, Any] = {
         key: None if run.get(key) is None else name(run[key])
         for key in ("run_id", "command", "created", "status", "policy_hash")
     }
-    told |= {"k": k, "k_is_given": _given_k(run) is not None}
-    told |= {"rows_in": coded_count(rows_in, k), "rows_out": coded_count(rows_out, k)}
+    cleared |= {"k": k, "k_is_given": _given_k(run) is not None}
+    cleared |= {"rows_in": coded_count(rows_in, k), "rows_out": coded_count(rows_out, k)}
     if rows_in is not None and rows_out is not None and rows_in > rows_out:
-        told["rows_dropped"] = coded_count(rows_in - rows_out, k)
+        cleared["rows_dropped"] = coded_count(rows_in - rows_out, k)
         if hidden(rows_in - rows_out, k):
-            told["rows_in"] = None  # or the difference would tell
-    told["policy"] = _policy(mapping(run.get("policy")))
+            cleared["rows_in"] = None  # or the difference would give the count away
+    cleared["policy"] = _policy(mapping(run.get("policy")))
     promise = mapping(run.get("promise"))
-    told["promise"] = {
+    cleared["promise"] = {
         part: name(promise[part]) for part in ("counted", "text") if part in promise
     }
-    told["gates"] = [_gate(gate, k, rows_out) for gate in rows_of(run, "gates")]
-    told["measures"] = [_measure(m, k, rows_out) for m in rows_of(run, "measures")]
-    _withhold_sums(told)
-    told["left_out"] = [
+    cleared["gates"] = [_gate(gate, k, rows_out) for gate in rows_of(run, "gates")]
+    cleared["measures"] = [_measure(m, k, rows_out) for m in rows_of(run, "measures")]
+    _withhold_sums(cleared)
+    cleared["left_out"] = [
         {"measure": name(part.get("measure", "")), "why": name(part.get("why", ""))}
         for part in rows_of(run, "left_out")
     ]
     for section in SECTIONS:
-        told |= section().cleared(run, k, rows_out)
-    told["seconds"] = {name(s): finite(v) for s, v in mapping(run.get("seconds")).items()}
-    told["versions"] = {name(s): name(v) for s, v in mapping(run.get("versions")).items()}
-    return told
+        cleared |= section().cleared(run, k, rows_out)
+    cleared["seconds"] = {name(s): finite(v) for s, v in mapping(run.get("seconds")).items()}
+    cleared["versions"] = {name(s): name(v) for s, v in mapping(run.get("versions")).items()}
+    return cleared
 
 
 def _policy(policy: Part) -> dict[str, Any]:
     """Roles and methods; places, seeds and the values of ordinal columns stay where they are."""
-    told: dict[str, Any] = {
+    cleared: dict[str, Any] = {
         key: name(policy[key]) for key in ("nulls", "unlisted") if key in policy
     }
     columns = {}
@@ -72,13 +72,15 @@ def _policy(policy: Part) -> dict[str, Any]:
         spec = given if isinstance(given, Mapping) else {"role": given}
         columns[name(column)] = {p: name(spec[p]) for p in ("role", "type", "as") if spec.get(p)}
     if columns:
-        told["columns"] = columns
+        cleared["columns"] = columns
     method = mapping(policy.get("method"))
     if method:
-        told["method"] = {name(axis): _choice(given) for axis, given in method.items()}
+        cleared["method"] = {name(axis): _choice(given) for axis, given in method.items()}
     for rule, given in mapping(policy.get("constraints")).items():
-        told.setdefault("constraints", {})[name(rule)] = _choice({"name": "every class"} | given)
-    return told
+        cleared.setdefault("constraints", {})[name(rule)] = _choice(
+            {"name": "every class"} | given
+        )
+    return cleared
 
 
 def _choice(given: Any) -> dict[str, Any]:
@@ -98,29 +100,29 @@ def _measure(given: Part, k: int, rows: float | None) -> dict[str, Any]:
     measure = name(given.get("measure", ""))
     column = given.get("column")
     value, text = shown_value(measure, given.get("value"), k, rows)
-    told = {
+    cleared = {
         "measure": measure,
         "column": None if column is None else name(column),
         "value": value,
         "text": text,
     }
     for end in ("low", "high"):
-        told[end], told[f"{end}_text"] = shown_value(measure, given.get(end), k, rows)
-    if isinstance(value, str):  # an interval around a withheld value would tell it
-        told["low"] = told["high"] = None
-    return told
+        cleared[end], cleared[f"{end}_text"] = shown_value(measure, given.get(end), k, rows)
+    if isinstance(value, str):  # an interval would give the withheld value away
+        cleared["low"] = cleared["high"] = None
+    return cleared
 
 
-def _withhold_sums(told: Mapping[str, Any]) -> None:
-    """A sum is shown with all of its terms or not at all: the others would tell a hidden one."""
+def _withhold_sums(cleared: Mapping[str, Any]) -> None:
+    """Withhold a sum unless all of its terms are shown, because a hidden one could be computed."""
     shown = {
         m["measure"]
-        for m in told["measures"]
+        for m in cleared["measures"]
         if m["column"] is None and not isinstance(m["value"], str | None)
     }
-    for one in (*told["measures"], *told["gates"]):
+    for one in (*cleared["measures"], *cleared["gates"]):
         if set(word_for(one["measure"]).terms) - shown and one["value"] is not None:
-            one["value"] = one["text"] = "withheld: it would tell one of its terms"
+            one["value"] = one["text"] = "withheld: one of its terms could be computed"
             one |= {end: None for end in ("low", "high") if end in one}
             one |= {f"{end}_text": "" for end in ("low", "high") if end in one}
 
@@ -144,5 +146,5 @@ def _gate(given: Part, k: int, rows: float | None) -> dict[str, Any]:
         "limit_text": shown_number(limit, unit),
         "value": value,
         "text": text,
-        "passed": given.get("passed") is True,  # what is not surely passed is failed
+        "passed": given.get("passed") is True,  # anything but a plain true counts as failed
     }

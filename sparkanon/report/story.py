@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparkanon.catalogue import BASELINES
+from sparkanon.errors import counted
 from sparkanon.releases import RELEASES
-from sparkanon.report.figures import Told, count, interval
+from sparkanon.report.clearing import Part
+from sparkanon.report.figures import count, interval
 from sparkanon.report.glossary import word_for
 from sparkanon.report.numbers import plain
 
@@ -31,17 +33,17 @@ class Card:
     text: str
 
 
-def verdict(told: Told) -> Verdict:
-    gates, status = told["gates"], told.get("status")
+def verdict(cleared: Part) -> Verdict:
+    gates, status = cleared["gates"], cleared.get("status")
     failed = [gate for gate in gates if not gate["passed"]]
-    if told.get("command") == "sweep" and told.get("sweep"):
-        cells = told["sweep"]["cells"]
+    if cleared.get("command") == "sweep" and cleared.get("sweep"):
+        cells = cleared["sweep"]["cells"]
         front = sum(cell["pareto"] for cell in cells)
         return Verdict(
             "neutral",
-            f"{len(cells)} combinations tried",
-            f"{front} of them are worth choosing from: no other has both less risk and"
-            " less loss. Nothing was published.",
+            f"{counted(len(cells), 'combination')} tried",
+            f"{counted(front, 'of them is', 'of them are')} worth choosing from: no other has"
+            " both less risk and less loss. Nothing was published.",
         )
     if status == "refused":
         return Verdict(
@@ -51,7 +53,7 @@ def verdict(told: Told) -> Verdict:
             " earlier release, if there is one, still stands.",
         )
     if failed:
-        told_status = {
+        headlines = {
             "published": "Published although a gate failed",
             "dry_run": "Would be refused",
         }
@@ -61,7 +63,7 @@ def verdict(told: Told) -> Verdict:
         }
         return Verdict(
             "bad",
-            told_status.get(str(status), "Failed"),
+            headlines.get(str(status), "Failed"),
             _failed(failed, gates) + tail.get(str(status), ""),
         )
     passed = f"All {len(gates)} gates were passed." if len(gates) > 1 else "The gate was passed."
@@ -85,7 +87,7 @@ def verdict(told: Told) -> Verdict:
     return Verdict("neutral", str(status).capitalize(), passed)
 
 
-def _failed(failed: Sequence[Told], gates: Sequence[Told]) -> str:
+def _failed(failed: Sequence[Part], gates: Sequence[Part]) -> str:
     if not failed:
         return "The release was stopped before its gates were checked."
     names = _listed([word_for(gate["measure"]).title for gate in failed])
@@ -115,29 +117,31 @@ _ROLES = {
 }
 
 
-def what_was_done(told: Told) -> tuple[str, list[tuple[str, str]]]:
+def what_was_done(cleared: Part) -> tuple[str, list[tuple[str, str]]]:
     """A sentence made from the policy, and what became of the columns."""
-    policy = told["policy"]
+    policy = cleared["policy"]
     roles: dict[str, list[str]] = {}
     for column, spec in policy.get("columns", {}).items():
         roles.setdefault(spec.get("role", ""), []).append(column)
     facts = [
         (label, _listed(roles[role], most=24)) for role, label in _ROLES.items() if role in roles
     ]
-    if told["promise"]:
-        facts.insert(0, ("What is promised", told["promise"]["text"]))
+    if cleared["promise"]:
+        facts.insert(0, ("What is promised", cleared["promise"]["text"]))
     if policy.get("nulls") in _NULLS:
         facts.append(("Missing values", _NULLS[policy["nulls"]]))
-    return _opening(told, len(roles.get("quasi_identifier", []))), facts
+    return _opening(cleared, len(roles.get("quasi_identifier", []))), facts
 
 
-def _opening(told: Told, columns: int) -> str:
-    method = told["policy"].get("method", {})
-    rows = f"{count(told['rows_out'])} records" if told["rows_out"] is not None else "a table"
-    by = f" by {columns} quasi-identifier{'s' if columns > 1 else ''}" if columns else ""
-    if told.get("command") == "audit":
+def _opening(cleared: Part, columns: int) -> str:
+    method = cleared["policy"].get("method", {})
+    rows = (
+        f"{count(cleared['rows_out'])} records" if cleared["rows_out"] is not None else "a table"
+    )
+    by = f" by {counted(columns, 'quasi-identifier')}" if columns else ""
+    if cleared.get("command") == "audit":
         return f"A release of {rows} was compared with its original{by}."
-    if told.get("command") == "sweep":
+    if cleared.get("command") == "sweep":
         return f"Combinations of methods were tried on {rows}{by}, and each result was measured."
     if not method:
         return f"This is what was measured on {rows}{by}."
@@ -145,42 +149,42 @@ def _opening(told: Told, columns: int) -> str:
     how = _DONE.get(release.get("name"), "masked their values")
     if not grouping:
         return f"sparkanon took {rows}{by}, and {how}."
-    k = told["k"] if told["k_is_given"] else "k"
+    k = cleared["k"] if cleared["k_is_given"] else "k"
     space = f", near by the {method['space']['name']} distance" if "space" in method else ""
     named = f" with {grouping['name']}" if grouping else ""
     return f"sparkanon grouped {rows}{by} into groups of at least {k}{named}{space}, and {how}."
 
 
-def cards(told: Told) -> list[Card]:
+def cards(cleared: Part) -> list[Card]:
     """What a reader asks first: is k kept, what can leak, what was lost, on how many rows."""
-    found = {m["measure"]: m for m in told["measures"] if m["column"] is None}
+    found = {m["measure"]: m for m in cleared["measures"] if m["column"] is None}
     made: list[Card] = []
-    smallest = told.get("class_sizes", {}).get("smallest")
+    smallest = cleared.get("class_sizes", {}).get("smallest")
     if smallest is None and "min_class_size" in found:
         smallest = found["min_class_size"]["value"]
     if smallest is not None:
-        made.append(_size_card(told, count(_whole(smallest))))
+        made.append(_size_card(cleared, count(_whole(smallest))))
     for measure in ("linkage_original_to_masked", "linkage_masked_to_original"):
         if measure in found:
             made.append(_linkage_card(found[measure], found.get(BASELINES[measure])))
             break
     if "il" in found:
-        made.append(Card("Information loss", found["il"]["text"], _worst(told)))
+        made.append(Card("Information loss", found["il"]["text"], _worst(cleared)))
     for measure in ("homogeneous", "t_closeness"):
-        secret = [m for m in told["measures"] if m["measure"] == measure]
+        secret = [m for m in cleared["measures"] if m["measure"] == measure]
         if secret:
             worst = max(secret, key=lambda m: m["value"] if _is_number(m["value"]) else -1.0)
             where = f" ({worst['column']})" if worst["column"] is not None else ""
             made.append(Card(word_for(measure).title, worst["text"], _SECRETS[measure] + where))
             break
-    if told["rows_out"] is not None:
-        made.append(Card("Rows", count(told["rows_out"]), _rows_text(told)))
+    if cleared["rows_out"] is not None:
+        made.append(Card("Rows", count(cleared["rows_out"]), _rows_text(cleared)))
     return made
 
 
-def _size_card(told: Told, smallest: str) -> Card:
-    asked = f"; asked: k = {told['k']}" if told["k_is_given"] else ""
-    if told["promise"].get("counted", "class") == "class":
+def _size_card(cleared: Part, smallest: str) -> Card:
+    asked = f"; asked: k = {cleared['k']}" if cleared["k_is_given"] else ""
+    if cleared["promise"].get("counted", "class") == "class":
         return Card("Smallest class", smallest, f"records at least share all values{asked}")
     return Card("Smallest group", smallest, f"records at least hide each other's values{asked}")
 
@@ -199,7 +203,7 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) else value
 
 
-def _linkage_card(risk: Told, guess: Told | None) -> Card:
+def _linkage_card(risk: Part, guess: Part | None) -> Card:
     limits = f" (95 % limits {interval(risk)})" if interval(risk) else ""
     text = f"of people are found again by their nearest record{limits}"
     if guess is not None and _is_number(guess["value"]):
@@ -207,10 +211,10 @@ def _linkage_card(risk: Told, guess: Told | None) -> Card:
     return Card("Linkage risk", risk["text"], text)
 
 
-def _worst(told: Told) -> str:
+def _worst(cleared: Part) -> str:
     by_column = [
         m
-        for m in told["measures"]
+        for m in cleared["measures"]
         if m["measure"] == "il" and m["column"] is not None and _is_number(m["value"])
     ]
     if not by_column:
@@ -219,23 +223,23 @@ def _worst(told: Told) -> str:
     return f"of the variance; most in {worst['column']}, {worst['text']}"
 
 
-def _rows_text(told: Told) -> str:
-    dropped = told.get("rows_dropped")
+def _rows_text(cleared: Part) -> str:
+    dropped = cleared.get("rows_dropped")
     if dropped is None:
-        return "none were dropped" if told["rows_in"] is not None else "in the release"
-    if told["rows_in"] is None:
+        return "none were dropped" if cleared["rows_in"] is not None else "in the release"
+    if cleared["rows_in"] is None:
         return f"and {dropped} dropped"
-    return f"of {count(told['rows_in'])}; {count(dropped)} dropped"
+    return f"of {count(cleared['rows_in'])}; {count(dropped)} dropped"
 
 
-def gate_use(gate: Told) -> float | None:
+def gate_use(gate: Part) -> float | None:
     """How much of an upper limit is used, for a small meter; None where that says nothing."""
     if gate["side"] != "at most" or not gate["limit"] or not _is_number(gate["value"]):
         return None
     return float(max(0.0, min(gate["value"] / gate["limit"], 1.0)))
 
 
-def parameters(choice: Told) -> str:
+def parameters(choice: Part) -> str:
     """A method of the policy in one line."""
     given = [
         f"{p} = {v if isinstance(v, bool | str) else plain(v)}"

@@ -1,6 +1,6 @@
 """SVG elements as escaped text; colours come from classes, so light, dark and print differ.
 
-Every chart is made of these, those of the page and the map that a sweep writes as a file.
+All charts are made of these: those of the page, and the map that a sweep writes as a file.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def short(words: str, length: int) -> str:
 
 @dataclass(frozen=True)
 class Axis:
-    """Values on pixels, with ticks at round values."""
+    """Maps values to pixels, with ticks at round values."""
 
     first: float
     last: float
@@ -88,7 +88,7 @@ class Axis:
 
 
 def axis(values: Sequence[float], start: float, end: float, *, zero: bool = True) -> Axis:
-    """From 0 (or the lowest value) to a round value above the highest."""
+    """An axis from 0 (or the lowest value) to a round value above the highest."""
     low = 0.0 if zero else min(values, default=0.0)
     low = min(low, *values) if values else low
     high = max((*values, low))

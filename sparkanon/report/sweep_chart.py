@@ -12,8 +12,8 @@ from sparkanon.report.svg import Axis, image, line, rect, tag, text
 
 WIDTH, HEIGHT, TOP = 860.0, 560.0, 70.0
 LEGEND = 36.0  # height of the middle of its marks
-# Okabe and Ito's colours, without the yellow that white paper swallows; the marks differ, too,
-# for those who see or print no colour. Beside each the same, dark enough to be read as letters.
+# Okabe and Ito's colours without yellow, which is invisible on white; the shapes of the marks
+# differ as well. Beside each colour a darker version, which can be read as text.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _INKS = ("#005A8D", "#A84A00", "#00745A", "#96467A", "#855C00", "#23709C")
 _STYLE = (
@@ -65,14 +65,14 @@ def _short(value: float) -> str:
 
 
 def _mark(spot: Spot, series: int, x: Axis, y: Axis) -> Markup:
-    told = f"{spot.caption} {spot.series}: {_short(spot.x)}, {_short(spot.y)}"
-    told += " (refused by a gate)" if spot.refused else ""
+    hover = f"{spot.caption} {spot.series}: {_short(spot.x)}, {_short(spot.y)}"
+    hover += " (refused by a gate)" if spot.refused else ""
     style = "cell hollow" if spot.refused else "cell"
-    return tag("g", tag("title", told), symbol(series, x(spot.x), y(spot.y), 5.0), class_=style)
+    return tag("g", tag("title", hover), symbol(series, x(spot.x), y(spot.y), 5.0), class_=style)
 
 
 def _captions(spots: Sequence[Spot], series: Sequence[str], x: Axis, y: Axis) -> list[Markup]:
-    """Beside each mark where there is room; the front first. All have a tooltip anyway."""
+    """Captions beside the marks where there is room, the front first. All marks have a tooltip."""
     marks = [(x(spot.x), y(spot.y)) for spot in spots]
     taken = [(a - 6, b - 6, a + 6, b + 6) for a, b in marks]
     drawn = []

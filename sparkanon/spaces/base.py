@@ -25,8 +25,8 @@ class FittedSpace(Protocol):
         ...
 
     @property
-    def told(self) -> Mapping[str, float]:
-        """What was found by fitting that the manifest may tell: no cell, no label."""
+    def summary(self) -> Mapping[str, float]:
+        """What fitting found and the manifest may hold: no cell, no label."""
         ...
 
     def points(self, records: Records) -> Points:

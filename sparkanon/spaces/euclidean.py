@@ -64,7 +64,7 @@ class FittedEuclidean:
         return {name: 1.0 / f if f > 0 else 0.0 for name, f in self.factors.items()}
 
     @property
-    def told(self) -> Mapping[str, float]:
+    def summary(self) -> Mapping[str, float]:
         return {}
 
     def points(self, records: Records) -> Points:
@@ -80,7 +80,7 @@ class FittedEuclidean:
         return np.where(column.null, 0.0, centred)
 
     def with_marks(self, records: Records, scores: Sequence[Floats]) -> Points:
-        """A coordinate for each column, and one that tells nulls where it has some."""
+        """A coordinate for each column, and a second one that marks nulls if it has some."""
         rows: list[Floats] = []
         for column, coordinate in zip(records, scores, strict=True):
             rows.append(coordinate)

@@ -58,7 +58,7 @@ class FittedGower:
         }
 
     @property
-    def told(self) -> Mapping[str, float]:
+    def summary(self) -> Mapping[str, float]:
         return {}
 
     def ruler(self, name: str, scale: Scale) -> Ruler:

@@ -1,4 +1,4 @@
-"""Euclidean distance, stretched along the directions that tell the classes of a target apart."""
+"""Euclidean distance, stretched along the directions that separate the classes of a target."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class FittedLda:
         return {name: unit / float(lengths[name]) for name, unit in self.plain.units.items()}
 
     @property
-    def told(self) -> Mapping[str, float]:
+    def summary(self) -> Mapping[str, float]:
         return {"alpha": self.alpha, "classes": self.classes}
 
     def points(self, records: Records) -> Points:
@@ -128,7 +128,7 @@ class FittedLda:
         return self.plain.with_marks(records, product(self.matrix, scores))
 
     def ruler(self, name: str, scale: Scale) -> Ruler:
-        """Of the z-score alone: a column by itself knows nothing of the discriminants."""
+        """A ruler of the z-score, because discriminants are directions across several columns."""
         return self.plain.ruler(name, scale)
 
 

@@ -136,7 +136,7 @@ def _classes_problem(classes: int) -> str | None:
     if classes > MOST_CLASSES:
         return f"has more than {MOST_CLASSES} classes; choose a column with few values"
     if classes < 2:
-        return f"has {'no class' if classes == 0 else 'one class'}; there is nothing to tell apart"
+        return f"has {'no class' if classes == 0 else 'one class'}; there are no two to separate"
     return None
 
 

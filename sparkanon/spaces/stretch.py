@@ -42,9 +42,9 @@ def best_alpha(plain: FittedEuclidean, span: Floats, sample: SampleByClass, k: i
 
     The sample is cut into FOLDS. On each, the others are grouped (MDAV, as many groups as the
     whole sample has at k), a logistic regression learns the classes from the centroids and is
-    asked about the records left out. An alpha is worse than the best if it tells fewer of them
-    by more than one standard error, the root of the number on which the two differ: a larger one
-    costs information, and an accident of the folds is no reason for that.
+    asked about the records left out. An alpha counts as worse than the best if it gets fewer of
+    them right by more than one standard error, the root of the number on which the two differ.
+    Among those that are not worse the smallest is taken, because a larger alpha costs information.
     """
     right = {alpha: _right(plain, stretch(span, alpha), sample, k) for alpha in ALPHAS}
     best = max(ALPHAS, key=lambda alpha: (int(right[alpha].sum()), -alpha))
@@ -56,7 +56,7 @@ def best_alpha(plain: FittedEuclidean, span: Floats, sample: SampleByClass, k: i
 
 
 def _right(plain: FittedEuclidean, matrix: Floats, sample: SampleByClass, k: int) -> Bools:
-    """For each record of the sample, whether a model of the other folds tells its class."""
+    """For each record of the sample, whether a model of the other folds predicts its class."""
     n = len(sample.codes)
     k = max(2, round(k * (1 - 1 / FOLDS)))  # as many groups as all records would make
     right = np.zeros(n, np.bool_)
@@ -71,8 +71,8 @@ def _right(plain: FittedEuclidean, matrix: Floats, sample: SampleByClass, k: int
         labels = mdav(*arrays(points), k)
         sizes = np.bincount(labels)
         centres = np.stack([np.bincount(labels, weights=s) / sizes for s in scores[:, learned]])
-        told = _predicted(centres[:, labels].T, sample.codes[learned], scores[:, asked].T)
-        right[asked] = told == sample.codes[asked]
+        predicted = _predicted(centres[:, labels].T, sample.codes[learned], scores[:, asked].T)
+        right[asked] = predicted == sample.codes[asked]
     return right
 
 

@@ -106,6 +106,6 @@ def test_squares_below_all_doubles_decide_nothing(
 
 
 def test_small_numbers_that_doubles_hold_are_taken() -> None:
-    told = ColumnStatistics("a", Scale.NUMERIC, 300, 0, 1e-136, 1e-136, 0.0, 4e-136)
-    assert told.problem is None
+    reported = ColumnStatistics("a", Scale.NUMERIC, 300, 0, 1e-136, 1e-136, 0.0, 4e-136)
+    assert reported.problem is None
     assert ColumnStatistics("a", Scale.NUMERIC, 300, 0, 7.0, 0.0, 7.0, 7.0).problem is None

@@ -64,7 +64,7 @@ def check_nobody_is_shown(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.mark.parametrize("unlisted", ["error", "drop", "keep"])
-def test_counts_are_told_and_no_names(
+def test_counts_are_reported_and_no_names(
     bare: Path, command: Any, check_nobody_is_shown: Any, unlisted: str
 ) -> None:
     done = command(bare, "anonymize", written(bare, unlisted=unlisted))
@@ -110,7 +110,7 @@ def test_profile_says_that_the_header_looks_like_data(
     check_nobody_is_shown(done)
 
 
-def test_profile_is_told_that_there_is_none(
+def test_profile_is_reported_that_there_is_none(
     bare: Path, command: Any, check_nobody_is_shown: Any
 ) -> None:
     done = command(bare, "profile", str(bare / "people.csv"), "--no-header", "--json")
@@ -209,7 +209,7 @@ def test_profile_shows_no_line_that_was_not_cut(
         semi.write_text("\n".join([first, *rows]) + "\n")
         done = command(tmp_path, "profile", str(semi))
         assert done.returncode == 2
-        assert "is this another separator? Say it with --sep" in done.stderr
+        assert "is one of these the separator? Say it with --sep" in done.stderr
         check_nobody_is_shown(done)
     done = command(tmp_path, "profile", str(semi), "--sep", ";", "--json")
     found = json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""The attacker looks for whole records in a permuted release: what is real is told as real."""
+"""The attacker looks for whole records in a permuted release: the audit must count them."""
 
 from __future__ import annotations
 

@@ -61,17 +61,17 @@ def numbers(part: Any) -> list[float]:
 def test_only_what_may_go_out_goes_out(people: DataFrame, tmp_path: Path) -> None:
     made = sparkanon.anonymize(people, policy(tmp_path))
     text = (tmp_path / "release" / "_sparkanon.json").read_text()
-    told = json.loads(text)
-    assert set(told) == PUBLIC
+    reported = json.loads(text)
+    assert set(reported) == PUBLIC
     assert "ssn" not in text
-    assert set(told["columns"]) == {"a", "b", "ill"}
+    assert set(reported["columns"]) == {"a", "b", "ill"}
     for private in ("fingerprint", "seed", "policy_hash", "class_sizes", "seconds", "runs"):
         assert private not in text, private
-    assert ROWS not in numbers(told), "how many rows were dropped would follow"
+    assert ROWS not in numbers(reported), "how many rows were dropped would follow"
     private = {(m.measure, m.column): m.value for m in made.measures}
     assert private["uniqueness", "b"] == pytest.approx(4 / 397)
-    assert ("uniqueness", "b") not in {(m["measure"], m["column"]) for m in told["measures"]}
-    for one in told["measures"]:
+    assert ("uniqueness", "b") not in {(m["measure"], m["column"]) for m in reported["measures"]}
+    for one in reported["measures"]:
         assert one["value"] == three_digits(one["value"])
         if one["measure"] in SHARES:
             assert one["value"] * 397 >= 5 - 0.02
@@ -94,9 +94,11 @@ def test_shares_are_rounded_up_to_groups_of_k() -> None:
 
 
 def test_no_sum_of_shares_goes_out() -> None:
-    """By the others, or by weights of 0, it would tell them to the last record."""
-    told = {name: about.terms for name, about in CATALOGUE.items() if about.outside != "private"}
-    assert not any(set(terms) & SHARES for terms in told.values())
+    """By the others, or by weights of 0, they could be computed to the last record."""
+    reported = {
+        name: about.terms for name, about in CATALOGUE.items() if about.outside != "private"
+    }
+    assert not any(set(terms) & SHARES for terms in reported.values())
     made = IlDrScore(weights=(0.0, 0.0, 1.0, 0.0))
     terms = [
         Measure(name, value) for name, value in zip(TERMS, (9.0, 9.0, 1 / 397, 0.5), strict=True)
@@ -110,9 +112,9 @@ def test_no_sum_of_shares_goes_out() -> None:
 @pytest.mark.parametrize("name", sorted(CATALOGUE))
 def test_every_measure_has_a_public_form(name: str) -> None:
     exact = Measure(name, 0.1234567, None, 0.1134567, 0.1334567)
-    told = public(exact, 1000, 5)
-    shown = (told.value, told.low, told.high)
-    # exact by nature, about few, or a sum of others that tells each of them
+    reported = public(exact, 1000, 5)
+    shown = (reported.value, reported.low, reported.high)
+    # exact by nature, about few, or a sum from which its terms could be computed
     if name in ("sse", "sst", "ssb", "il1s", "below_k", "il_dr_score"):
         assert shown == (None, None, None)
     elif name in SHARES:  # whole groups of five of a thousand, and never less than it is

@@ -54,8 +54,8 @@ def masked(people: Any) -> Any:
 def refused(*given: Any, **more: Any) -> Any:
     with pytest.raises(FailedAuditError) as caught:
         audit(*given, **more)
-    told = str(caught.value) + caught.value.audit.report.to_json()
-    assert SECRET not in told
+    reported = str(caught.value) + caught.value.audit.report.to_json()
+    assert SECRET not in reported
     assert caught.value.exit_code == 3
     assert caught.value.audit.status == "refused"
     return caught.value
@@ -130,7 +130,7 @@ def test_the_order_matters_where_a_key_tells_it(people: Any, masked: Any, tmp_pa
     assert {(copy.column, copy.of) for copy in held.copies} == {("ref", "id"), ("a", "age")}
 
 
-def test_a_quasi_identifier_that_was_not_masked_is_told(
+def test_a_quasi_identifier_that_was_not_masked_is_reported(
     people: Any, masked: Any, tmp_path: Path
 ) -> None:
     release = masked.drop("pay.eur").join(people.select("id", "`pay.eur`"), "id")
@@ -255,19 +255,19 @@ def test_what_the_command_shows(
     call = "audit", "--roles", str(tmp_path / "roles.yaml"), *pair, "--key", "id"
     done = command(tmp_path, *call, "--json")
     assert done.returncode == 3
-    told = json.loads(done.stdout)
-    assert told["status"] == "refused"
-    assert told["columns"] == {
+    reported = json.loads(done.stdout)
+    assert reported["status"] == "refused"
+    assert reported["columns"] == {
         "identifiers": ["ref"],
         "unlisted": ["ref"],
         "copies": [{"column": "ref", "of": "id", "how": "row by row"}],
     }
-    (failed,) = told["errors"]
+    (failed,) = reported["errors"]
     assert failed["path"] == "gates.max_identifiers"
     assert "'ref' (a copy of 'id')" in failed["message"]
-    report = json.loads(Path(told["report"]).read_text())
-    assert report["columns"] == told["columns"]
-    assert "copy of id" in write_report(Path(told["report"]).parent).read_text()
+    report = json.loads(Path(reported["report"]).read_text())
+    assert report["columns"] == reported["columns"]
+    assert "copy of id" in write_report(Path(reported["report"]).parent).read_text()
     done = command(tmp_path, *call)
     assert done.returncode == 3
     assert "identifier: ref" in done.stdout

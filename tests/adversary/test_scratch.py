@@ -27,8 +27,8 @@ conf = {"spark.master": "local[1]", "spark.driver.memory": "1g", "spark.shuffle.
 spark = get_session(log=Path(sys.argv[1]), conf=conf | dict(s.split("=") for s in sys.argv[2:]))
 rows = spark.range(500).selectExpr("concat('Zanzibar', '-', 4711) town", "id")
 rows.repartition(3).persist(StorageLevel.DISK_ONLY).count()
-told = pa.table({"town": [f"{'Zanzibar'}-{4711}"] * 500})
-spark.createDataFrame(told).mapInArrow(lambda batches: batches, "town string").distinct().count()
+table = pa.table({"town": [f"{'Zanzibar'}-{4711}"] * 500})
+spark.createDataFrame(table).mapInArrow(lambda batches: batches, "town string").distinct().count()
 os.kill(spark._jvm.ProcessHandle.current().pid(), 9)
 os.kill(os.getpid(), 9)
 """

@@ -25,7 +25,7 @@ QUASI = ("age", "income", "height", "zip")
 def table(spark: SparkSession) -> DataFrame:
     rng = np.random.default_rng(12)
     frame = pd.DataFrame({name: rng.normal(size=ROWS).round(6) for name in QUASI})
-    frame["secret"] = np.arange(ROWS)  # tells who is who in the tests, and nobody else
+    frame["secret"] = np.arange(ROWS)  # the tests know by it who is who, and nobody else does
     return spark.createDataFrame(frame).repartition(3).cache()
 
 
@@ -67,8 +67,8 @@ def test_nothing_about_the_seed_goes_out(table: DataFrame, tmp_path: Path) -> No
         if path.suffix == ".parquet":
             footer = pq.read_metadata(path).metadata or {}
             assert not [one for one in derived if one.encode() in b"".join(footer.values())]
-    told = json.loads((tmp_path / "release" / "_sparkanon.json").read_text())
-    assert "seed" not in json.dumps(told)
+    reported = json.loads((tmp_path / "release" / "_sparkanon.json").read_text())
+    assert "seed" not in json.dumps(reported)
     assert made.manifest["seed_commitment"], "the private manifest may keep it"
 
 

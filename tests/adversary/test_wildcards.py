@@ -197,9 +197,9 @@ def distances(
     """All pairs; with `nulls` a released null says that the cell is null, stars hide it."""
     total = 0.0
     fitted = space.fit(Known({Moments(): statistics}))
-    for told in statistics:
-        column = columns[told.name]
-        ruler = fitted.ruler(told.name, told.scale)
+    for message in statistics:
+        column = columns[message.name]
+        ruler = fitted.ruler(message.name, message.scale)
         is_null = np.isnan(column.values)
         hides = np.array(
             [c.covers is None and not (nulls and c.text is None) for c in column.cells]
@@ -209,7 +209,7 @@ def distances(
         apart[:, is_null] = 0.0
         apart[says] = 0.0
         if ruler.null_at is not None:  # squares: a null stands at the mean
-            mean = ruler.null_at - (EPOCH if told.name == "day" else 0)
+            mean = ruler.null_at - (EPOCH if message.name == "day" else 0)
             at = column._replace(values=np.where(is_null, mean, column.values))
             apart = gap(at)
             apart[says] = np.abs(at.values - mean)
@@ -252,8 +252,8 @@ def run(
     )
     resolved = resolve(policy, original.schema)
     facts = gather(with_key(original, resolved), resolved, 2, policy.nulls, HiddenViews(spark))
-    compared, told = compare(facts.quasi, (), released)
-    sides = joined(compared, told, original, released, "id", suppression=False)
+    compared, published = compare(facts.quasi, (), released)
+    sides = joined(compared, published, original, released, "id", suppression=False)
     assert sides.pair is not None
     links = linking.linkage(sides, sides.pair, facts.statistics, space, block_rows=block_rows)
     assert isinstance(links, Links)
@@ -331,20 +331,20 @@ def test_three_of_six_cells_nulled_hide_nobody(spark: SparkSession, tmp_path: Pa
 EUROPE = {"Europe": ["Aachen", "Bern"], "Asia": ["Osaka", "Pune", "Seoul"]}
 
 
-@pytest.mark.parametrize("told", [False, True])
-def test_words_that_nobody_explains(spark: SparkSession, tmp_path: Path, told: bool) -> None:
+@pytest.mark.parametrize("message", [False, True])
+def test_words_that_nobody_explains(spark: SparkSession, tmp_path: Path, message: bool) -> None:
     """With the taxonomy a word covers the values below it; else linkage is left out."""
     towns = ["Aachen", "Bern", "Osaka", "Pune", "Seoul", "Osaka"]
     x = pd.DataFrame({"id": range(6), "town": towns, "age": [30.0, 30, 30, 30, 40, 40]})
     z = x.assign(town=["Europe"] * 2 + ["Asia"] * 4)
     columns = {"town": "quasi_identifier", "age": "quasi_identifier"}
     release = {"name": "generalize", "taxonomies": {"town": EUROPE}}
-    method: dict[str, Any] = {"space": "gower"} | ({"release": release} if told else {})
+    method: dict[str, Any] = {"space": "gower"} | ({"release": release} if message else {})
     gate = {f"max_{FORTH}": 1.0}
     done = audited(spark, x, z, columns, tmp_path, method=method, gates=gate)
     found = {m.measure: m.value for m in done.measures}
     (limit,) = (one for one in done.gates if one.gate == f"max_{FORTH}")
-    if told:
+    if message:
         # Each word covers two of its age: Aachen and Bern, Osaka and Pune, Seoul and Osaka.
         assert (found[FORTH], found[BACK]) == (0.5, 0.5)
         assert limit.passed

@@ -63,10 +63,10 @@ def test_a_bomb_is_refused_at_once_and_in_words(
     policy.write_text(BOMBS[name])
     with within(1):
         assert run(["validate", str(policy)]) == 2
-    told = capfd.readouterr().err
-    assert "YAML" in told
-    assert "unexpected error" not in told
-    assert len(told) < 300
+    reported = capfd.readouterr().err
+    assert "YAML" in reported
+    assert "unexpected error" not in reported
+    assert len(reported) < 300
 
 
 @pytest.mark.parametrize("name", ["laughs", "brackets", "own child", "braces"])
@@ -136,11 +136,11 @@ def test_a_message_is_not_as_long_as_what_it_is_about(
     policy.write_text(json.dumps(data))
     for arguments in ([], ["--json"]):
         assert run(["validate", str(policy), *arguments]) == 2
-        told = capfd.readouterr()
-        assert len(told.out + told.err) < 20_000
+        reported = capfd.readouterr()
+        assert len(reported.out + reported.err) < 20_000
     if name in ("keys", "roles"):
         assert len(caught.value.problems) == 10_000, "a program sees all of them"
-        problems = json.loads(told.out)["errors"]
+        problems = json.loads(reported.out)["errors"]
         assert len(problems) == 21
         assert problems[-1]["message"] == "and 9980 more"
 
@@ -155,7 +155,7 @@ def test_what_people_write_is_still_read() -> None:
 
 
 @pytest.mark.parametrize("text", ["2024-13-45", "!!int x", "9" * 5_000, "!!bool 7"])
-def test_a_value_that_only_looks_like_one_is_told_with_its_line(text: str) -> None:
+def test_a_value_that_only_looks_like_one_is_reported_with_its_line(text: str) -> None:
     with pytest.raises(PolicyError, match="line 2, column 4: is not valid YAML"):
         parse(f"version: 1\nk: {text}")
 
@@ -186,8 +186,8 @@ def test_a_terminal_obeys_no_word_of_a_policy(
     policy.write_text(json.dumps(data))
     for arguments in ([], ["--json"]):
         assert run(["validate", str(policy), *arguments]) == 2
-        told = capfd.readouterr()
-        text = told.err if not arguments else json.loads(told.out)["errors"][0]
+        reported = capfd.readouterr()
+        text = reported.err if not arguments else json.loads(reported.out)["errors"][0]
         lines = text.splitlines() if isinstance(text, str) else list(text.values())
         assert all(line.isprintable() for line in lines)
         assert sum("is fine" in line for line in lines) == 1

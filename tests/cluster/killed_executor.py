@@ -88,12 +88,12 @@ def main(folder: Path) -> None:
             "spark.shuffle.io.maxRetries": "0",  # a dead executor does not come back
         },
     )
-    table, told = spark.read.parquet(str(folder / "people")), []
+    table, reported = spark.read.parquet(str(folder / "people")), []
     for crosses in (False, True):
         name = f"stormy{1 + crosses}"
         storm = KillOne(folder, name)
-        told.append(run(table, folder, name, crosses, storm) | {"killed": storm.killed})
-    print(json.dumps(told))
+        reported.append(run(table, folder, name, crosses, storm) | {"killed": storm.killed})
+    print(json.dumps(reported))
     spark.stop()
 
 

@@ -199,11 +199,11 @@ def test_what_a_column_is_made_of_is_what_the_release_says(release: Release) -> 
 
 def test_the_promise_is_a_value_that_can_be_verified(release: Release) -> None:
     promise = release.promise(("a", "b", "c"), K if release.by_group else None)
-    told = json.loads(json.dumps(promise.to_dict()))
-    assert told["rows"] in set(Rows)
-    assert told["columns"] == ["a", "b", "c"]
-    assert told["k"] == (K if release.by_group else None) == promise.k
-    assert told["text"] == promise.text
+    reported = json.loads(json.dumps(promise.to_dict()))
+    assert reported["rows"] in set(Rows)
+    assert reported["columns"] == ["a", "b", "c"]
+    assert reported["k"] == (K if release.by_group else None) == promise.k
+    assert reported["text"] == promise.text
     assert type(promise) in VERIFIERS
     assert promise.guaranteed or promise.k is None
     assert {name for unit in promise.units for name in unit} <= set("abc")

@@ -70,7 +70,7 @@ def _same_type(one: pa.DataType, other: pa.DataType) -> bool:
 
 
 def check_classes(plan: Plan, table: Table, released: Released) -> int:
-    """k and the constraints where equal rows tell them; returns the smallest class."""
+    """k and the constraints where equal rows show them; returns the smallest class."""
     names = [q.name for q in table.quasi]
     rows = rows_of(released, names)
     sizes = Counter(rows)
@@ -108,7 +108,7 @@ def _shares(counts: Counter[int], values: list[int]) -> np.ndarray:
 def check_values(plan: Plan, table: Table, released: Released) -> None:
     """Whether the published values are those of the records behind them.
 
-    A column that travels and says which row is which tells who they are.
+    A column that travels and says which row is which identifies people.
     """
     part = table.taking_part(plan.policy["nulls"])
     imputed = {

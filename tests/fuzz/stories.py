@@ -70,7 +70,7 @@ def _doomed(plan: Plan, why: str) -> Plan:
 
 
 def dry(rng: Rng, at: Setting, plan: Plan) -> Outcome:
-    """Do everything but publish, then publish: both must be told the same."""
+    """Do everything but publish, then publish: both must report the same."""
     first = attempt(at, plan, dry_run=True)
     second = once(rng, at, plan)
     demand((first.status == "refused") == (second.status == "refused"), "a dry run differs")

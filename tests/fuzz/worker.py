@@ -29,7 +29,7 @@ def main() -> int:
     tempfile.tempdir = str(folder / "tmp")
     results = (folder / "results.jsonl").open("a", buffering=1)
 
-    def tell(**what: Any) -> None:
+    def report(**what: Any) -> None:
         results.write(json.dumps(what) + "\n")
 
     session = _session(given.seed, folder)
@@ -37,14 +37,14 @@ def main() -> int:
     from attempts import unforeseen
 
     if cases.blind(session):
-        tell(blind=True)
+        report(blind=True)
         return 1
     numbers = _numbers(given)
     for number in numbers:
         late = time.time() > given.end - EARLY and not given.cases
         if late and cases.is_large(given.seed, number):
             continue
-        tell(number=number, began=time.time())
+        report(number=number, began=time.time())
         place = folder / f"case{number}"
         place.mkdir()
         began = time.monotonic()
@@ -59,7 +59,7 @@ def main() -> int:
                 import traceback
 
                 traceback.print_exc()
-        tell(**found, seconds=round(time.monotonic() - began, 2))
+        report(**found, seconds=round(time.monotonic() - began, 2))
         if not given.keep:
             _clear(place)
     session.spark.stop()

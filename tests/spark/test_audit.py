@@ -1,4 +1,4 @@
-"""The audit from the outside: own and foreign releases, bad pairs, gates, and what it tells."""
+"""The audit from the outside: own and foreign releases, bad pairs, gates, and what it shows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ATTRIBUTES = [key for key, about in CATALOGUE.items() if about.family == "attrib
 LINKAGE = [about.key for about in of_attack(NearestRecord)]
 CLASSES = ["min_class_size", "below_k"]
 QUASI = "quasi_identifier"
-SECRET = "Zanzibar"  # stands in cells only, so nothing that is told may hold it
+SECRET = "Zanzibar"  # stands in cells only, so nothing that is shown may hold it
 SECRET_NUMBER = 987_654
 ROWS = 60
 WORDS = ("flu", "cold", SECRET)
@@ -68,7 +68,7 @@ def values(done: Any) -> dict[str, float | None]:
     return {m.measure: m.value for m in done.measures if m.column is None}
 
 
-def told_nothing(*texts: str) -> None:
+def showed_no_cell(*texts: str) -> None:
     for text in texts:
         assert SECRET not in text
         assert str(SECRET_NUMBER) not in text
@@ -80,7 +80,7 @@ def refusal(run: Callable[[], Any], kind: type[Exception] = InputError) -> str:
     assert caught.value.exit_code == 2  # type: ignore[attr-defined]
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
-    told_nothing(str(caught.value))
+    showed_no_cell(str(caught.value))
     return str(caught.value)
 
 
@@ -114,8 +114,8 @@ def test_without_the_pairing_what_is_left_out_is_named(own: dict[str, Any], spar
     assert done.left_out.keys() == paired
     assert all("give a key" in why for why in done.left_out.values())
     assert {m.measure for m in done.measures} == CATALOGUE.keys() - paired
-    told = [row["measure"] for row in done.report.to_dict()["left_out"]]
-    assert told == sorted(paired)
+    reported = [row["measure"] for row in done.report.to_dict()["left_out"]]
+    assert reported == sorted(paired)
     assert values(done)["min_class_size"] == release.manifest["min_class_size"]
 
 
@@ -390,7 +390,7 @@ BAD_PAIRS: dict[str, tuple[str, str, str]] = {
     "duplicated in the release": (
         "*",
         "* except (id), id % 79 as id",
-        "1 rows of the release have no key of their own",
+        "1 row of the release has no key of its own",
     ),
     "not matching": (
         "*",
@@ -600,7 +600,7 @@ def test_a_measures_table_that_cannot_be_written_is_refused(
     assert not (tmp_path / "runs").exists()
 
 
-def test_nothing_that_is_told_holds_a_cell(
+def test_nothing_that_is_reported_holds_a_cell(
     own: dict[str, Any], spark: Any, tmp_path: Path
 ) -> None:
     own["audit"] = {"take": "all", "table": {"path": str(tmp_path / "measures")}}
@@ -608,9 +608,9 @@ def test_nothing_that_is_told_holds_a_cell(
     audit(None, None, own, spark=spark)
     for made in (tmp_path / "runs").iterdir():
         assert write_report(made).name == "report.html"
-        told_nothing(*(path.read_text() for path in made.iterdir()))
-    told_nothing((tmp_path / "out" / "_sparkanon.json").read_text())
-    told_nothing(*map(str, spark.read.parquet(str(tmp_path / "measures")).collect()))
+        showed_no_cell(*(path.read_text() for path in made.iterdir()))
+    showed_no_cell((tmp_path / "out" / "_sparkanon.json").read_text())
+    showed_no_cell(*map(str, spark.read.parquet(str(tmp_path / "measures")).collect()))
 
 
 # --- the command; the slow ones with a JVM of its own in each call
@@ -652,24 +652,25 @@ def test_commands_on_an_own_release(csv: Path) -> None:
     assert made.returncode == 0, made.stderr
     done = run(csv, "audit", "policy.yaml", "--json", "--set", "gates.min_l_distinct=99")
     assert done.returncode == 3, done.stderr
-    told = json.loads(done.stdout)
-    assert told.keys() == AUDIT_KEYS | {"errors"}
-    assert told["status"] == "refused"
-    left_out = [one["measure"] for one in told["left_out"]]
+    reported = json.loads(done.stdout)
+    assert reported.keys() == AUDIT_KEYS | {"errors"}
+    assert reported["status"] == "refused"
+    left_out = [one["measure"] for one in reported["left_out"]]
     assert left_out == ["mean_absolute_correlation"]  # age is the only column with an order
-    assert [error["path"] for error in told["errors"]] == ["gates.min_l_distinct"]
+    assert [error["path"] for error in reported["errors"]] == ["gates.min_l_distinct"]
     keys = {"measure", "column", "value", "low", "high"}
-    assert all(measure.keys() == keys for measure in told["measures"])
+    assert all(measure.keys() == keys for measure in reported["measures"])
     assert all(
-        gate.keys() == {"gate", "limit", "value", "compared", "passed"} for gate in told["gates"]
+        gate.keys() == {"gate", "limit", "value", "compared", "passed"}
+        for gate in reported["gates"]
     )
     assert "linking" in done.stderr  # the steps
-    told_nothing(made.stdout, made.stderr, done.stdout, done.stderr)
-    for run_id in (json.loads(made.stdout)["run_id"], told["run_id"]):
+    showed_no_cell(made.stdout, made.stderr, done.stdout, done.stderr)
+    for run_id in (json.loads(made.stdout)["run_id"], reported["run_id"]):
         drawn = run(csv, "report", f"runs/{run_id}", "--json")
         assert drawn.returncode == 0, drawn.stderr
         assert (csv / json.loads(drawn.stdout)["report"]).read_text().startswith("<!")
-    assert (csv / told["report"]).is_file()
+    assert (csv / reported["report"]).is_file()
 
 
 def test_commands_on_a_foreign_release(csv: Path, command: Command) -> None:
@@ -678,7 +679,7 @@ def test_commands_on_a_foreign_release(csv: Path, command: Command) -> None:
     assert done.returncode == 0, done.stderr
     assert "passed" in done.stdout
     assert "linkage_masked_to_original" in done.stdout
-    told_nothing(done.stdout, done.stderr)
+    showed_no_cell(done.stdout, done.stderr)
 
 
 @pytest.mark.slow
@@ -694,9 +695,9 @@ def test_commands_on_a_foreign_release(csv: Path, command: Command) -> None:
 def test_commands_without_a_pair(csv: Path, arguments: tuple[str, ...], path: str) -> None:
     done = run(csv, "audit", *arguments, "--json")
     assert done.returncode == 2
-    told = json.loads(done.stdout)
-    assert told["status"] == "error"
-    assert told["errors"][0]["path"] == path
+    reported = json.loads(done.stdout)
+    assert reported["status"] == "error"
+    assert reported["errors"][0]["path"] == path
 
 
 @pytest.mark.slow

@@ -110,8 +110,8 @@ def numpy_statistics(data: pd.DataFrame) -> tuple[ColumnStatistics, ...]:
     for name in data:
         cells, n, nulls = data[name], len(data), int(data[name].isna().sum())
         if pd.api.types.is_numeric_dtype(cells):
-            told = cells.mean(), cells.std(ddof=0), cells.min(), cells.max()
-            moment = [float(one) for one in told]
+            reported = cells.mean(), cells.std(ddof=0), cells.min(), cells.max()
+            moment = [float(one) for one in reported]
             found.append(ColumnStatistics(str(name), Scale.NUMERIC, n, nulls, *moment))
         else:
             shares = cells.value_counts(dropna=False, normalize=True)
@@ -143,8 +143,8 @@ def paired(original: DataFrame, released: DataFrame, **changes: Any) -> Pair:
         policy.nulls,
         HiddenViews(original.sparkSession),
     )
-    compared, told = compare(facts.quasi, policy.with_role(Role.SENSITIVE), released)
-    sides = joined(compared, told, original, released, "id", suppression=False)
+    compared, published = compare(facts.quasi, policy.with_role(Role.SENSITIVE), released)
+    sides = joined(compared, published, original, released, "id", suppression=False)
     assert sides.pair is not None
     return Pair(sides, sides.pair, facts.statistics)
 
@@ -329,15 +329,15 @@ def test_targets_are_the_same_for_any_layout_and_their_interval_holds_the_truth(
 ) -> None:
     x = lattice(rng, 600, nominal=False).assign(d=rng.permutation(600).astype(float))
     z = permuted_from(x, rng)
-    told = []
+    reported = []
     for partitions, aqe in ((1, True), (2, False), (7, True), (7, False)):
         named = [spread_out(spark, one.assign(id=range(600)), partitions) for one in (x, z)]
         with adaptive(spark, aqe):
-            told.append(linked(paired(*named), Euclidean(), targets=200, rows=90))
-    assert all(other == told[0] for other in told[1:])
+            reported.append(linked(paired(*named), Euclidean(), targets=200, rows=90))
+    assert all(other == reported[0] for other in reported[1:])
     pair = paired(*named)
     truths = brute_force(x, z, pair.statistics, Euclidean())
-    for truth, found in zip(truths, (told[0][way, None] for way in BOTH_WAYS), strict=True):
+    for truth, found in zip(truths, (reported[0][way, None] for way in BOTH_WAYS), strict=True):
         assert found.value is not None
         assert found.low is not None
         assert found.high is not None
@@ -481,12 +481,12 @@ def test_more_values_than_have_codes_are_joined_for_t_closeness_only(
     columns = dict.fromkeys(["salary", "illness"], "sensitive") | {"word": "quasi_identifier"}
     take = {"take": list(ATTRIBUTES)}
     policy = policy_for(tmp_path, columns=columns, audit=take, unlisted="drop")
-    told = []
+    reported = []
     for most in (sensitive.MOST_VALUES, 12):
         monkeypatch.setattr(sensitive, "MOST_VALUES", most)
         done = audited(spread_out(spark, x), spread_out(spark, z), policy)
-        told.append(by_name(done.measures))
-    exact, coarse = told
+        reported.append(by_name(done.measures))
+    exact, coarse = reported
     for column in ("salary", "illness"):
         for name in ("l_distinct", "l_entropy", "l_recursive", "homogeneous"):
             assert number(coarse, name, column) == number(exact, name, column)
@@ -681,15 +681,15 @@ def test_without_a_pairing_the_loss_of_centroids_is_the_same(own_release: Own) -
 
 @pytest.mark.slow
 def test_nan_is_null_in_a_table_that_a_key_pairs(spark: SparkSession, tmp_path: Path) -> None:
-    told = []
+    reported = []
     for missing in ("null", "double('NaN')"):
         cell = f"if(id % 5 = 0, {missing}, double(id % 7)) as a"
         x, z = (spark.range(60).selectExpr("id", one) for one in (cell, "double(id % 3) as a"))
         columns = {"id": "keep", "a": "quasi_identifier"}
         policy = policy_for(tmp_path, columns=columns, method={"space": "euclidean"})
-        told.append(audited(x, z, policy).measures)
-    assert told[0] == told[1]
-    assert all(m.value is not None and math.isfinite(m.value) for m in told[1])
+        reported.append(audited(x, z, policy).measures)
+    assert reported[0] == reported[1]
+    assert all(m.value is not None and math.isfinite(m.value) for m in reported[1])
 
 
 @pytest.mark.slow

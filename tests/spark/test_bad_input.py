@@ -45,7 +45,7 @@ def picture(folder: Path) -> dict[str, str]:
 def refusal(
     tmp_path: Path, spark: Any, df: Any, policy: dict[str, Any], kind: type[SparkanonError]
 ) -> str:
-    """The message of a refusal that wrote nothing and told nothing."""
+    """The message of a refusal that wrote nothing and showed no cell."""
     before = picture(tmp_path)
     with pytest.raises(kind) as caught:
         sparkanon.anonymize(df, policy, spark=spark)
@@ -99,16 +99,16 @@ def test_nulls_nan_and_infinities(spark: Any, tmp_path: Path) -> None:
     data = spark.createDataFrame(rows, "a int, b double, c float")
     policy = base(tmp_path, columns=dict.fromkeys("abc", QUASI))
     nothing = "columns.a: every cell is null (or NaN); keep or drop the column"
-    infinite = "columns.c: 2 cells are infinite; clean them or say nulls: drop_row"
+    infinite = "columns.c: 2 cells are infinite; clean the column or say nulls: drop_row"
     for nulls in ("own_category", "impute"):
         text = refusal(tmp_path, spark, data, policy | {"nulls": nulls}, InputError)
         assert text.splitlines() == [nothing, infinite]
     text = refusal(tmp_path, spark, data, policy | {"nulls": "reject"}, InputError)
-    rejected = "columns.b: 2 cells are null or NaN and nulls: reject"
+    rejected = "columns.b: 2 cells are null or NaN, and the policy says nulls: reject"
     assert text.splitlines() == [nothing, rejected, infinite]
     policy |= {"nulls": "drop_row", "columns": {"a": "keep", "b": QUASI, "c": QUASI}}
     text = refusal(tmp_path, spark, data, policy, InputError)
-    assert text == "k: is 2, more than the 1 rows after 3 rows with nulls were dropped"
+    assert text == "k: is 2, more than the 1 row after 3 rows with nulls were dropped"
 
 
 def test_types_that_do_not_fit(people: Any, spark: Any, tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def only_json(done: Any) -> dict[str, Any]:
     return found
 
 
-def told_nothing(folder: Path, done: Any) -> None:
+def showed_no_cell(folder: Path, done: Any) -> None:
     """No cell on a stream, in a log or in a manifest."""
     assert SECRET not in done.stdout + done.stderr
     written = [*(folder / "state").rglob("*"), *(folder / "runs").rglob("*")]
@@ -105,13 +105,13 @@ def told_nothing(folder: Path, done: Any) -> None:
 def test_validate(folder: Path) -> None:
     good = run(folder, "validate", "policy.yaml", "--json")
     assert good.returncode == 0
-    told = only_json(good)
-    assert (told["status"], told["run_id"]) == ("ok", None)
+    reported = only_json(good)
+    assert (reported["status"], reported["run_id"]) == ("ok", None)
     bad = run(folder, "validate", "policy.yaml", "--json", "--set", "k=1", "--set", "nuls=reject")
     assert bad.returncode == 2
-    told = only_json(bad)
-    assert told["status"] == "error"
-    assert {error["path"] for error in told["errors"]} == {"k", "nuls"}
+    reported = only_json(bad)
+    assert reported["status"] == "error"
+    assert {error["path"] for error in reported["errors"]} == {"k", "nuls"}
     person = run(folder, "validate", "policy.yaml", "--set", "method.grouping=mdva")
     assert person.returncode == 2
     assert person.stdout == ""
@@ -121,10 +121,12 @@ def test_validate(folder: Path) -> None:
 def test_methods(folder: Path) -> None:
     done = run(folder, "methods", "--json")
     assert done.returncode == 0
-    told = only_json(done)
+    reported = only_json(done)
     for axis, registry in (("space", SPACES), ("grouping", GROUPINGS), ("release", RELEASES)):
-        assert [item["key"] for item in told[axis]] == list(registry.keys())
-        assert all(item.keys() == {"key", "title", "source", "parameters"} for item in told[axis])
+        assert [item["key"] for item in reported[axis]] == list(registry.keys())
+        assert all(
+            item.keys() == {"key", "title", "source", "parameters"} for item in reported[axis]
+        )
 
 
 def test_wrong_usage(folder: Path) -> None:
@@ -142,26 +144,28 @@ def test_wrong_usage(folder: Path) -> None:
 def test_anonymize_publishes(folder: Path) -> None:
     done = run(folder, "anonymize", "policy.yaml", "--json", "--set", "k=10")
     assert done.returncode == 0, done.stderr
-    told = only_json(done)
-    assert told.keys() == RELEASE_KEYS
-    assert (told["status"], told["rows_in"], told["rows_out"]) == ("published", 40, 40)
-    assert told["k"] == 10 <= told["min_class_size"]
-    assert told["output"] == "out/release"
-    assert {"il", "sse", "sst"} <= {measure["measure"] for measure in told["measures"]}
+    reported = only_json(done)
+    assert reported.keys() == RELEASE_KEYS
+    assert (reported["status"], reported["rows_in"], reported["rows_out"]) == ("published", 40, 40)
+    assert reported["k"] == 10 <= reported["min_class_size"]
+    assert reported["output"] == "out/release"
+    assert {"il", "sse", "sst"} <= {measure["measure"] for measure in reported["measures"]}
     keys = {"measure", "column", "value", "low", "high"}
-    assert all(measure.keys() == keys for measure in told["measures"])
-    assert [gate["gate"] for gate in told["gates"]] == ["min_k", "max_il"]
+    assert all(measure.keys() == keys for measure in reported["measures"])
+    assert [gate["gate"] for gate in reported["gates"]] == ["min_k", "max_il"]
     keys = {"gate", "limit", "value", "passed", "compared"}
-    assert all(gate.keys() == keys for gate in told["gates"])
-    assert all(gate["compared"] == gate["value"] for gate in told["gates"])  # exact, both of them
+    assert all(gate.keys() == keys for gate in reported["gates"])
+    assert all(
+        gate["compared"] == gate["value"] for gate in reported["gates"]
+    )  # exact, both of them
     steps = ["read", "fit", "cut", "mask", "verify", "publish"]
-    assert list(told["seconds"]) == steps
+    assert list(reported["seconds"]) == steps
     assert len(done.stderr.splitlines()) == len(steps) + 1  # and the start of Spark
-    manifest = json.loads((folder / told["manifest"]).read_text())
-    assert (manifest["run_id"], manifest["k"]) == (told["run_id"], 10)
-    assert manifest["seconds"].keys() == told["seconds"].keys()
+    manifest = json.loads((folder / reported["manifest"]).read_text())
+    assert (manifest["run_id"], manifest["k"]) == (reported["run_id"], 10)
+    assert manifest["seconds"].keys() == reported["seconds"].keys()
     assert "name" not in next((folder / "out/release").glob("part-*")).read_text()
-    told_nothing(folder, done)
+    showed_no_cell(folder, done)
 
 
 def test_spark_submit_and_dry_run(folder: Path) -> None:
@@ -171,10 +175,10 @@ def test_spark_submit_and_dry_run(folder: Path) -> None:
     launcher = [str(submit), "--master", "local[2]", str(ROOT / "jobs" / "anonymize.py")]
     done = run(folder, "policy.yaml", "--dry-run", "--json", launcher=launcher)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)  # although spark-submit puts both streams of Python there
-    assert told.keys() == RELEASE_KEYS
-    assert (told["status"], told["k"], told["manifest"]) == ("dry_run", 3, None)
-    assert told["min_class_size"] >= 3
+    reported = json.loads(done.stdout)  # although spark-submit puts both streams of Python there
+    assert reported.keys() == RELEASE_KEYS
+    assert (reported["status"], reported["k"], reported["manifest"]) == ("dry_run", 3, None)
+    assert reported["min_class_size"] >= 3
     assert not (folder / "runs").exists()
     assert not (folder / "out").exists() or not list((folder / "out").iterdir())
     assert SECRET not in done.stdout + done.stderr
@@ -196,13 +200,13 @@ def test_a_gate_refuses_and_the_old_release_stands(folder: Path, command: Comman
     change = ("--set", "gates.max_il=0.01")
     done = command(folder, "anonymize", "policy.yaml", "--json", *change, *at(folder))
     assert done.returncode == 3
-    told = only_json(done)
-    assert told["status"] == "refused"
-    assert told.keys() == RELEASE_KEYS | {"errors"}
-    assert [error["path"] for error in told["errors"]] == ["gates.max_il"]
+    reported = only_json(done)
+    assert reported["status"] == "refused"
+    assert reported.keys() == RELEASE_KEYS | {"errors"}
+    assert [error["path"] for error in reported["errors"]] == ["gates.max_il"]
     assert {path: path.read_bytes() for path in (folder / "out/release").iterdir()} == before
     assert [path.name for path in (folder / "out").iterdir()] == ["release"]
-    told_nothing(folder, done)
+    showed_no_cell(folder, done)
 
 
 def test_bad_input_for_a_person(folder: Path, command: Command) -> None:
@@ -215,4 +219,4 @@ def test_bad_input_for_a_person(folder: Path, command: Command) -> None:
     assert "input.path: 1 of 40 rows" in done.stderr
     assert not NOISE.search(done.stderr), done.stderr
     assert not (folder / "out").exists()
-    told_nothing(folder, done)
+    showed_no_cell(folder, done)

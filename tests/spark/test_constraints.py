@@ -75,7 +75,7 @@ def test_every_class_keeps_the_constraint(
     people: DataFrame, grouping: str, constraints: dict[str, Any], measure: str, kept: Any
 ) -> None:
     made = release(people, constraints, grouping=grouping)
-    assert kept(value(made, measure)), "as the manifest tells"
+    assert kept(value(made, measure)), "as the manifest says"
     assert made.data is not None
     table = made.data.toPandas()
     worst = worst_class(table)[measure]
@@ -167,7 +167,7 @@ def test_what_even_one_group_does_not_keep(people: DataFrame) -> None:
 
 
 @pytest.mark.parametrize(
-    ("constraints", "told"),
+    ("constraints", "message"),
     [
         ({"l_diversity": 1}, r"constraints\.l_diversity\.l: must be greater than 1"),
         ({"l_diversity": 2.5}, r"must be a whole number for distinct"),
@@ -177,9 +177,9 @@ def test_what_even_one_group_does_not_keep(people: DataFrame) -> None:
     ],
 )
 def test_constraints_that_mean_nothing(
-    people: DataFrame, constraints: dict[str, Any], told: str
+    people: DataFrame, constraints: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(PolicyError, match=told):
+    with pytest.raises(PolicyError, match=message):
         release(people, constraints)
 
 

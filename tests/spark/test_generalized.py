@@ -56,7 +56,7 @@ def read(spark: SparkSession, cells: list[Any], kind: Kind, of: str = "string") 
     made = spark.createDataFrame([(cell,) for cell in cells], f"`a.cell` {of}").coalesce(1)
     cell = quoted("a.cell")
     several = f"coalesce(exists({g.spans(cell, kind)}, one -> one is not null), false)"
-    several = "false" if kind is TEXT else several  # of which words tell, and no numbers
+    several = "false" if kind is TEXT else several  # which words show, and no numbers
     rows = made.selectExpr(
         f"{g.bounds(cell, kind)}.low as low",
         f"{g.bounds(cell, kind)}.high as high",

@@ -1,4 +1,4 @@
-"""The generalize release from the outside: what is told covers what was there, for all types."""
+"""The generalize release from the outside: what is published covers the originals, all types."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_every_original_is_behind_its_cell(
             "south": ["Do", "Em", "Fo"], "*": ["Aa", "B, by", "Ce", "Do", "Em", "Fo"],
         }  # fmt: skip
         assert original["town"] in below.get(row["town"], [row["town"]])
-    assert seen == set(read), "every type was told as a range somewhere"
+    assert seen == set(read), "every type was published as a range somewhere"
 
 
 def test_k_rows_tell_the_same(made: sparkanon.engine.pipeline.Release) -> None:
@@ -215,8 +215,8 @@ def test_a_taxonomy_over_categories_of_any_type(spark: SparkSession, tmp_path: P
 
 def test_values_that_the_taxonomy_does_not_know(table: DataFrame) -> None:
     short = {"name": "generalize", "taxonomies": {"town": {"north": ["Aa", "B, by", "Ce"]}}}
-    told = r"method\.release\.taxonomies\.town: \d+ cells hold a value not listed"
-    with pytest.raises(InputError, match=told):
+    message = r"method\.release\.taxonomies\.town: \d+ cells hold a value not listed"
+    with pytest.raises(InputError, match=message):
         released(table, method={"release": short})
 
 
@@ -226,13 +226,13 @@ def test_a_taxonomy_is_for_categories(table: DataFrame) -> None:
         released(table, method={"release": wrong})
 
 
-def test_mistakes_in_a_taxonomy_are_told_with_their_path(table: DataFrame) -> None:
+def test_mistakes_in_a_taxonomy_are_reported_with_their_path(table: DataFrame) -> None:
     wrong = {"name": "generalize", "taxonomies": {"town": {"any": ["Aa", "Aa"]}}}
-    with pytest.raises(PolicyError, match=r"method\.release\.taxonomies\.town: 1 values stand"):
+    with pytest.raises(PolicyError, match=r"method\.release\.taxonomies\.town: 1 value stands"):
         released(table, method={"release": wrong})
 
 
-def test_loss_is_not_told_from_middles_alone() -> None:
+def test_loss_is_not_reported_from_middles_alone() -> None:
     policy = {
         "columns": {"age": "quasi_identifier", "w": "weight"},
         "k": 3,

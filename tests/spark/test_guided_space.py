@@ -143,7 +143,7 @@ def test_a_sample_is_drawn_only_if_alpha_is_searched_for(tmp_path: Path) -> None
         assert (ClassSample("y") in space.needs()) == sampled
 
 
-def test_the_same_release_for_any_layout_and_no_label_is_told(
+def test_the_same_release_for_any_layout_and_no_label_is_reported(
     table: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Mdav, "block_rows", 300)

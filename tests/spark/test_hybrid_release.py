@@ -69,11 +69,11 @@ def test_it_is_measured_and_audited_as_groups(spark: Any, table: Any, tmp_path: 
     policy = policy_for(tmp_path, audit={"take": "all"}, gates={"min_k": 10})
     release = sparkanon.anonymize(table, policy, spark=spark)
     done = audit(table, None, policy, spark=spark)
-    own, told = (
+    own, reported = (
         {m.measure: m.value for m in made.measures if m.column is None} for made in (release, done)
     )
-    assert told["min_class_size"] == own["min_class_size"] >= 10
-    assert told["il"] == pytest.approx(own["il"])
+    assert reported["min_class_size"] == own["min_class_size"] >= 10
+    assert reported["il"] == pytest.approx(own["il"])
     assert own["linkage_masked_to_original"] < 0.3
     assert own["uniqueness"] > 0.9  # rows differ, groups hide them
 

@@ -186,14 +186,14 @@ def test_nothing_leaks_sideways(
     public = (tmp_path / "release" / "_sparkanon.json").read_text()
     assert "seed.txt" not in public
     assert "fingerprint" not in public
-    told = json.dumps(release.manifest) + public
+    reported = json.dumps(release.manifest) + public
     assert release.manifest_path is not None
-    told += release.manifest_path.read_text()
-    assert "Zanzibar" not in told
-    assert seed_text() not in told
+    reported += release.manifest_path.read_text()
+    assert "Zanzibar" not in reported
+    assert seed_text() not in reported
     for row in table.filter("income > 1000").select("income", "birthday").take(50):
-        assert str(row["income"]) not in told
-        assert str(row["birthday"]) not in told
+        assert str(row["income"]) not in reported
+        assert str(row["birthday"]) not in reported
     assert list(tmp_path.glob(".sparkanon*")) == []
 
 
@@ -231,11 +231,11 @@ def test_no_cell_stands_in_a_plan(
     assert release.manifest["blocks"] > 2
     own = {number: plan for number, plan in plans(spark).items() if number > earlier}
     assert min(own) == earlier + 1, "Spark has forgotten the first of them"
-    told = "".join(own.values())
-    assert "xxhash64(" in told
-    assert "MapInArrow" in told, "the plan of the masking itself"
+    reported = "".join(own.values())
+    assert "xxhash64(" in reported
+    assert "MapInArrow" in reported, "the plan of the masking itself"
     for cell in ("Zanzibar", "Timbuktu", "471147114"):  # longer than any number of a column
-        assert cell not in told
+        assert cell not in reported
 
 
 def test_the_order_of_rows_tells_nothing(
@@ -374,10 +374,12 @@ def test_a_column_without_a_finite_spread_is_refused(
     table: DataFrame, tmp_path: Path, huge: str
 ) -> None:
     wild = table.withColumn("income", F.expr(f"if(age in (44, 45), {huge}, income)"))
-    with pytest.raises(InputError, match=r"columns\.income: its values lie so far apart") as told:
+    with pytest.raises(
+        InputError, match=r"columns\.income: its values lie so far apart"
+    ) as reported:
         sparkanon.anonymize(wild, policy_for(tmp_path))
-    assert "e300" not in str(told.value).lower()
-    assert "e308" not in str(told.value).lower()
+    assert "e300" not in str(reported.value).lower()
+    assert "e308" not in str(reported.value).lower()
     assert not (tmp_path / "release").exists()
 
 

@@ -118,9 +118,9 @@ def test_files_in_and_out(
         assert multiset(again.data.select(*PUBLIC).replace("", None)) == masked
     assert only(sink.parent) == ["release"]  # no staging left
     assert first.manifest_path is not None
-    told = json.loads(first.manifest_path.read_text())
-    assert (told["rows_in"], told["rows_out"], told["min_class_size"]) == (7, 7, 3)
-    assert told["input"]["version"] is None
+    reported = json.loads(first.manifest_path.read_text())
+    assert (reported["rows_in"], reported["rows_out"], reported["min_class_size"]) == (7, 7, 3)
+    assert reported["input"]["version"] is None
 
 
 def test_delta_reads_a_pinned_version_and_publishes_one_commit(
@@ -146,7 +146,7 @@ def test_delta_reads_a_pinned_version_and_publishes_one_commit(
     assert cells(again.data, *PUBLIC) == MASKED
     assert only(tmp_path) == ["in", "out", "runs"]
     chosen["input"]["version"] = 0
-    with pytest.raises(sparkanon.InputError, match="more than the 1 rows"):
+    with pytest.raises(sparkanon.InputError, match="more than the 1 row"):
         sparkanon.anonymize(None, chosen, spark=spark)
 
 
@@ -512,8 +512,8 @@ def test_null_policies(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(sparkanon.InputError) as refused:
         run("reject")
     assert str(refused.value).splitlines() == [
-        "columns.x: 3 cells are null or NaN and nulls: reject",
-        "columns.c: 1 cells are null or NaN and nulls: reject",
+        "columns.x: 3 cells are null or NaN, and the policy says nulls: reject",
+        "columns.c: 1 cell is null or NaN, and the policy says nulls: reject",
     ]
 
 

@@ -1,4 +1,4 @@
-"""Top and bottom coding from the outside: limits by sorting, gates that decide, no cell told."""
+"""Top and bottom coding from the outside: limits by sorting, gates that decide, no cell shown."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def test_lost_rows_are_caught_on_the_staged_table(
         return staged
 
     monkeypatch.setattr(pipeline, "stage", losing)
-    with pytest.raises(VerificationError, match=rf"rows: \d+ are staged for {ROWS} records"):
+    with pytest.raises(VerificationError, match=rf"rows: \d+ rows are staged for {ROWS} records"):
         sparkanon.anonymize(table, policy(tmp_path))
     assert not (tmp_path / "release").exists()
 
@@ -244,8 +244,8 @@ def test_no_limit_stands_in_plans_or_beside_the_release(
     assert limit == 471147114 + 930
     files = [*(tmp_path / "runs").rglob("*.json"), tmp_path / "release" / "_sparkanon.json"]
     assert len(files) == 3
-    for told in (own, json.dumps(made.manifest), *(file.read_text() for file in files)):
-        assert "4711" not in told
+    for reported in (own, json.dumps(made.manifest), *(file.read_text() for file in files)):
+        assert "4711" not in reported
 
 
 def by_pay(data: DataFrame | None) -> list[int]:

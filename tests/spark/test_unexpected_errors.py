@@ -45,9 +45,9 @@ def test_on_an_executor(
     monkeypatch.setattr(pipeline, "anonymize", failing)
     done = command(policy.parent, "anonymize", str(policy))
     assert done.returncode == 1
-    told = r"LookupError at sparkanon/engine/count/passes\.py:\d+ in __call__"
+    reported = r"LookupError at sparkanon/engine/count/passes\.py:\d+ in __call__"
     assert re.search(
-        rf"unexpected error:\s+{told} \(from test_unexpected_errors\.count\)", done.stderr
+        rf"unexpected error:\s+{reported} \(from test_unexpected_errors\.count\)", done.stderr
     )
     assert "PythonException" not in done.stderr
     assert CELL not in done.stderr + done.stdout

@@ -66,7 +66,7 @@ def test_weights_that_no_double_holds(spark: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("weights", "kind", "message"),
     [
-        ([1.0, 2.0, 5.0, -7.25, 2.0, 5.0], "double", "1 weights are negative"),
+        ([1.0, 2.0, 5.0, -7.25, 2.0, 5.0], "double", "1 weight is negative"),
         ([1.0, None, 5.0, None, 2.0, 5.0], "double", "2 weights are null, NaN or infinite"),
         ([1.0, float("nan"), float("inf"), 1.0, 2.0, 5.0], "float", "2 weights are null, NaN"),
         ([0] * 6, "int", "every weight is 0"),

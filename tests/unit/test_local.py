@@ -114,7 +114,7 @@ GOOD = np.arange(20.0).reshape(10, 2)
         ({"space": "lda", "classes": [1, 2]}, "classes: must be one for each of the 10 records"),
         ({"space": "lda", "classes": [None, "a"] * 5}, "classes: 5 are missing"),
         ({"space": "lda", "classes": [1.0, np.nan] * 5}, "classes: 5 are missing"),
-        ({"space": "lda", "classes": [1] * 10}, "has one class; there is nothing to tell apart"),
+        ({"space": "lda", "classes": [1] * 10}, "has one class; there are no two to separate"),
     ],
 )
 def test_what_can_not_be_grouped_is_refused(arguments: dict[str, Any], message: str) -> None:

@@ -1,4 +1,4 @@
-"""An error that nobody expected is told by its type and its true place, never by its text."""
+"""An error that nobody expected is reported by its type and its true place, never by its text."""
 
 from __future__ import annotations
 
@@ -28,31 +28,34 @@ def line_of(function: object, text: str) -> int:
     return next(first + i for i, line in enumerate(lines) if text in line)
 
 
-def test_an_error_of_a_library_is_told_at_the_line_of_ours_that_called_it() -> None:
+def test_an_error_of_a_library_is_reported_at_the_line_of_ours_that_called_it() -> None:
     from pyspark.sql import types as T
 
     quasi = Quasi("age", ColumnType.NUMERIC, T.DoubleType())
     error = failure(quasi.read, pa.array([CELL]))
     line = line_of(Quasi._numbers, "return np.asarray(_numpy(cells.cast(pa.float64())")
-    told = places.told(error)
+    reported = places.place_of(error)
     start = f"pyarrow.lib.ArrowInvalid at sparkanon/engine/table/columns.py:{line} in _numbers"
-    assert told.startswith(start)
-    assert "(from pyarrow." in told
-    assert CELL not in told
+    assert reported.startswith(start)
+    assert "(from pyarrow." in reported
+    assert CELL not in reported
 
 
-def test_an_error_of_ours_is_told_without_a_library() -> None:
+def test_an_error_of_ours_is_reported_without_a_library() -> None:
     error = failure(starter_policy, None, {}, 5)
     line = line_of(starter_policy, "profile.columns).items()")
-    told = places.told(error)
-    assert told == f"AttributeError at sparkanon/engine/table/profile.py:{line} in starter_policy"
+    reported = places.place_of(error)
+    assert (
+        reported == f"AttributeError at sparkanon/engine/table/profile.py:{line} in starter_policy"
+    )
 
 
 def test_an_error_that_passed_no_line_of_ours() -> None:
-    assert places.told(ValueError(CELL)) == "ValueError"
-    told = places.told(failure(np.linalg.inv, np.zeros((2, 2))))
+    assert places.place_of(ValueError(CELL)) == "ValueError"
+    reported = places.place_of(failure(np.linalg.inv, np.zeros((2, 2))))
     assert (
-        told == "numpy.linalg.LinAlgError (from numpy.linalg._linalg._raise_linalgerror_singular)"
+        reported
+        == "numpy.linalg.LinAlgError (from numpy.linalg._linalg._raise_linalgerror_singular)"
     )
 
 
@@ -63,10 +66,10 @@ class PythonException(Exception):
 def test_what_a_worker_said_is_repeated_and_nothing_else() -> None:
     said = "ValueError at sparkanon/engine/mask/masking.py:97 in staged (from pyarrow.lib.cast)"
     text = f'Traceback:\n  File "x.py", line 3, in y\n{KernelError.__module__}.KernelError: {said}'
-    assert places.told(PythonException(f"{text}\n\n{CELL}")) == said
+    assert places.place_of(PythonException(f"{text}\n\n{CELL}")) == said
     other = (
         'Traceback (most recent call last):\n  File "/lib/sparkanon/engine/x.py", line 7, in f\n'
         f"    g({CELL})\n  File \"/lib/pandas/core.py\", line 9, in g\nKeyError: '{CELL}'\n"
     )
-    told = places.told(PythonException(other))
-    assert told == "KeyError at sparkanon/engine/x.py:7 in f"
+    reported = places.place_of(PythonException(other))
+    assert reported == "KeyError at sparkanon/engine/x.py:7 in f"

@@ -26,13 +26,13 @@ def test_every_promise_has_a_function_that_verifies_it() -> None:
 
 @pytest.mark.parametrize("promise", EACH, ids=lambda one: one.kind)
 def test_a_promise_is_json_and_says_whom_it_is_about(promise: Promise) -> None:
-    told = json.loads(json.dumps(promise.to_dict()))
-    assert told.keys() >= {"kind", "columns", "k", "rows", "counted", "text"}
-    assert told["columns"] == list(promise.columns)
-    assert told["rows"] == "same"
+    reported = json.loads(json.dumps(promise.to_dict()))
+    assert reported.keys() >= {"kind", "columns", "k", "rows", "counted", "text"}
+    assert reported["columns"] == list(promise.columns)
+    assert reported["rows"] == "same"
 
 
-def test_groups_that_do_not_show_are_told_apart_by_their_numbers() -> None:
+def test_groups_that_do_not_show_are_distinguished_by_their_numbers() -> None:
     assert [one.numbered for one in EACH] == [False, True, True, False]
     assert [one.counted for one in EACH] == ["class", "group", "group", "class"]
     assert classes_of(EACH[0]) == ["`a`", "`b`"]

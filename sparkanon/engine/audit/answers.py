@@ -44,11 +44,11 @@ _NO_ORDER = "it needs a numeric or ordinal quasi-identifier"
 
 @dataclass(frozen=True)
 class Source:
-    """Where answers come from."""
+    """What the answers are computed from."""
 
     sides: Sides
     given: Given
-    space: Space  # of linkage
+    space: Space  # the distance of linkage
     words: Words  # of taxonomies, with all values below each
 
 
@@ -90,9 +90,9 @@ def answered(source: Source, wanted: Iterable[Need[Any]], known: Known, steps: S
 
 
 def _sizes(source: Source, needs: Sequence[Need[Any]], known: Known) -> Answers:
-    """Of the sets of records that share all released cells; a null is a value.
+    """Sizes of the classes: sets of records that share all released cells; a null is a value.
 
-    Of a release that draws from groups, where the pairing names them: sizes of the groups.
+    For a release that draws from groups, sizes of the groups, which the pairing names.
     """
     sides = source.sides
     own = [sides.group] if sides.group is not None else sides.released_cells

@@ -89,7 +89,7 @@ class Contents:
 class Pair:
     """Two tables, and what is known about which row was whose."""
 
-    original: DataFrame  # the rows that take part
+    original: DataFrame  # the rows that take part in the release
     released: DataFrame
     key: str | None = None
     kept: DataFrame | None = None  # x0, ... and z0, ... of the pairing that anonymize kept
@@ -99,7 +99,7 @@ class Pair:
 
 
 def contents(policy: Policy, pair: Pair) -> Contents:
-    """Look at every released column; one aggregation a side, and one over the kept pairs."""
+    """Look at every released column: one aggregation for each table, and one over the pairing."""
     names = [name for name in pair.released.columns if name != pair.key]
     copies = tuple(_copies(policy, pair, names))
     named = {name.lower() for name in policy.with_role(Role.IDENTIFIER)}
@@ -114,7 +114,7 @@ def contents(policy: Policy, pair: Pair) -> Contents:
 def _copies(policy: Policy, pair: Pair, names: Sequence[str]) -> Iterator[Copy]:
     kept = _unchanged(pair)
     yield from (Copy(name, name, BY_ROW) for name in names if kept.get(name))
-    # of the others the pairs know nothing, so their values are compared
+    # the pairing does not hold the other columns, so their values are compared as a whole
     released = _sums(pair.released, [name for name in names if name not in kept], pair.key)
     roles = (Role.IDENTIFIER, Role.QUASI_IDENTIFIER)
     before = [name for name, column in policy.columns.items() if column.role in roles]
@@ -126,7 +126,7 @@ def _copies(policy: Policy, pair: Pair, names: Sequence[str]) -> Iterator[Copy]:
         if not same:
             changed.append(name)
         if name in same:
-            same = [name]  # rather than another column that is its copy
+            same = [name]  # its own original, rather than another column that equals it as well
         for of in same[:1]:
             if not (pair.permuted and pair.key is None and of == name):
                 yield Copy(name, of, how)
@@ -138,7 +138,7 @@ def _copies(policy: Policy, pair: Pair, names: Sequence[str]) -> Iterator[Copy]:
 
 
 def _matched(pair: Pair) -> DataFrame:
-    """Of the originals those that were released, where a key tells them."""
+    """The originals that were released, if a key shows which these are; otherwise all of them."""
     if pair.key is None or not pair.suppressed:
         return pair.original
     own = f"{quoted(pair.key)} as {_OWN}"
@@ -149,7 +149,7 @@ def _matched(pair: Pair) -> DataFrame:
 class _Sums(NamedTuple):
     """How many cells a column has, and the sums of three slices of their hashes.
 
-    In slices: a sum of whole hashes would not fit into 64 bits.
+    They are summed in slices because a sum of whole hashes would not fit into 64 bits.
     """
 
     cells: int
@@ -159,15 +159,15 @@ class _Sums(NamedTuple):
 
 
 def _sums(table: DataFrame, names: Sequence[str], key: str | None) -> dict[str, _Sums]:
-    """Of each column with two different cells.
+    """The sums of each column that has at least two different cells.
 
-    With a key the hash is of key and cell, so equal sums mean equal cells row by row.
+    With a key, key and cell are hashed together, so equal sums mean equal cells row by row.
     """
     cells = _meanings(table, names)
     if not cells:
         return {}
     hashed = [f"{cell} as v{i}" for i, cell in enumerate(cells.values())]
-    # What two texts mean can be one double, and they tell people apart all the same.
+    # Different texts can mean the same double, and still distinguish people.
     kinds = enumerate((name, table.schema[name].dataType) for name in cells)
     hashed += [f"{_as_is(name, kind)} as w{i}" for i, (name, kind) in kinds]
     h = "v{0}"
@@ -188,7 +188,7 @@ def _sums(table: DataFrame, names: Sequence[str], key: str | None) -> dict[str, 
     found = {}
     for i, name in enumerate(cells):
         *sums, constant = row[5 * i : 5 * i + 5]
-        if not constant:  # one value in all rows tells nobody apart, and equals many columns
+        if not constant:  # a constant distinguishes nobody, and would equal other constants
             found[name] = _Sums(*sums)
     return found
 
@@ -208,9 +208,9 @@ def _nearly(
 ) -> Iterator[Copy]:
     """Columns that equal an original one in nearly all rows of a sample.
 
-    The hash of its key says whether a row is in the sample, so both sides draw the same. An
-    original's most frequent cell does not count: where it fills the column, others that have
-    little to do with it agree as often.
+    The hash of its key decides whether a row is in the sample, so both sides sample the same rows.
+    The agreement is also taken without the original's most frequent cell: where one cell fills
+    nearly a whole column, unrelated columns agree with it by chance.
     """
     every = max(1, rows // SAMPLE_ROWS)
     (z_keys, z), (x_keys, x) = (
@@ -276,7 +276,7 @@ def _sampled(
 
 
 def _agreement(x: _Cells, z: _Cells) -> float:
-    """The share of equal cells, of all or of the less frequent originals, whichever is less."""
+    """The share of equal cells: of all, or without the most frequent original, the lower one."""
     hashes, counts = np.unique(x.hashes[~x.null], return_counts=True)
     if len(x.null) - x.null.sum() - counts.max(initial=0) < _LEAST:
         return 0.0
@@ -286,24 +286,26 @@ def _agreement(x: _Cells, z: _Cells) -> float:
 
 
 def _unchanged(pair: Pair) -> dict[str, bool]:
-    """For each column of the kept pairs whether every record still has its own cell."""
+    """For each column of the pairing, whether every record still has its own cell."""
     if pair.kept is None:
         return {}
     schema = pair.kept.schema
-    told: dict[str, tuple[str, str]] = {}
+    comparable: dict[str, tuple[str, str]] = {}
     for i, compared in enumerate(pair.compared):
         x, z = (meaning(f"{side}{i}", schema[f"{side}{i}"].dataType) for side in "xz")
-        told[compared.name] = (x, z)
-    found = dict.fromkeys(told, False)
-    # most columns change in some of the first rows, and need no look at the others
+        comparable[compared.name] = (x, z)
+    found = dict.fromkeys(comparable, False)
+    # The first rows rule out most columns, so that only the rest is compared in all rows.
     for rows in (pair.kept.limit(_FEW), pair.kept):
-        if not told:
+        if not comparable:
             break
-        equal = [f"bool_and(({x}) <=> ({z}))" for x, z in told.values()]
-        differs = [f"min({x}) < max({x})" for x, _ in told.values()]
+        equal = [f"bool_and(({x}) <=> ({z}))" for x, z in comparable.values()]
+        differs = [f"min({x}) < max({x})" for x, _ in comparable.values()]
         (row,) = rows.selectExpr(*equal, *differs).collect()
-        found |= {name: bool(row[i] and row[i + len(told)]) for i, name in enumerate(told)}
-        told = {name: cells for i, (name, cells) in enumerate(told.items()) if row[i]}
+        found |= {
+            name: bool(row[i] and row[i + len(comparable)]) for i, name in enumerate(comparable)
+        }
+        comparable = {name: cells for i, (name, cells) in enumerate(comparable.items()) if row[i]}
     return found
 
 
@@ -339,11 +341,11 @@ def _as_is(name: str, kind: T.DataType) -> str:
 
 
 def _hashed(sql: str, cell: str) -> str:
-    return f"if({cell} is null, null, xxhash64({sql}))"  # alone it would hash a null, too
+    return f"if({cell} is null, null, xxhash64({sql}))"  # xxhash64 hashes a null to a number
 
 
 def _number(double: str) -> str:
-    """A whole number as integers are hashed; NaN is no value."""
+    """The hash of a double: a whole number is hashed as an integer; NaN counts as null."""
     large = f"cast(cast({double} as decimal(38, 0)) as string)"
     return (
         f"case when {double} is null or isnan({double}) then null"
@@ -359,7 +361,7 @@ def _double(cell: str) -> str:
 
 
 def _digits(whole: str) -> str:
-    """Of the text of a whole number, as integers are hashed; larger ones by their digits."""
+    """The hash of a whole number given as text: as an integer if it fits, else by its digits."""
     sign = f"if(startswith({whole}, '-'), '-', '')"
     digits = f"concat({sign}, regexp_extract({whole}, '{_DIGITS}', 1))"
     integer = f"try_cast({digits} as bigint)"
@@ -367,7 +369,7 @@ def _digits(whole: str) -> str:
 
 
 def _local(cell: str) -> str:
-    """Local time; a day is its midnight."""
+    """The cell as local time; a day is taken as its midnight."""
     return f"cast({cell} as timestamp_ntz)"
 
 
@@ -376,7 +378,7 @@ def _text(text: str) -> str:
     word = f"xxhash64(translate(lower({text}), '{_SPACES}', ''))"
     double = _double(text)
     beyond = f"{double} = double('infinity') or {double} = 0 and {text} rlike '{_NOT_ZERO}'"
-    # the first character spares most words the patterns: it is a digit, a sign or a dot
+    # A number or a time begins with a digit, a sign or a dot: other texts skip the slow patterns.
     return (
         f"case when {text} = '' then null"
         f" when ascii({text}) between 43 and 57 then case"

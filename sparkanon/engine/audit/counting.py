@@ -20,14 +20,14 @@ Sums = tuple[PairTally[Any] | SideTally[Any], ...]
 
 
 class Parts(dict[Any, Any]):
-    """Tallies by name; a dict of them adds up like one."""
+    """Tallies by name, added up name by name."""
 
     def __add__(self, other: Parts) -> Parts:
         return Parts({name: _added(part, other[name]) for name, part in self.items()})
 
 
 def _added(one: Any, other: Any) -> Any:
-    """A pair of tallies, of the original and the release, is added side by side."""
+    """The sum of two tallies, or of two pairs of them (original, release) side by side."""
     if isinstance(one, tuple):
         return tuple(a + b for a, b in zip(one, other, strict=True))
     return one + other
@@ -77,7 +77,7 @@ class BothSides(Summing):
 
 @dataclass(frozen=True)
 class OneSide(Summing):
-    """The same of one table alone."""
+    """Counts the same for a piece of one table alone."""
 
     letter: str
 
@@ -94,7 +94,7 @@ class OneSide(Summing):
 
 @dataclass(frozen=True)
 class Cuts:
-    """How many originals lie under, on and between the cuts."""
+    """Counts how many originals lie below, on and between the cuts."""
 
     compared: tuple[Compared, ...]
     statistics: tuple[ColumnStatistics, ...]

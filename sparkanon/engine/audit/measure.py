@@ -1,4 +1,4 @@
-"""All measures of a pair that are asked for, and the reason for each that cannot be had."""
+"""Take the measures that a run asks for, and say why for each that cannot be taken."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNDEFINED = (
     "it is not defined here: the columns it needs are constant, there are too few of them, or "
     "the policy has no k"
 )
-# Answered while a release is made and verified.
+# The needs that are answered while a release is made and verified.
 FREE: frozenset[Need[Any]] = frozenset({Sizes(), SquaredErrors()})
 # So these cost nothing more, and are taken with every release.
 STANDARD = frozenset(
@@ -53,13 +53,13 @@ class Measured:
 
 
 def asked_by_anonymize(policy: Policy) -> frozenset[str]:
-    """Those that cost nothing, those that the policy lists, and those that its gates name."""
+    """The measures that cost nothing more, that the policy lists, or that its gates name."""
     gated = {measure_of(gate)[1] for gate in policy.gates}
     return STANDARD | policy.audit.named | gated
 
 
 def asked_by_audit(policy: Policy) -> frozenset[str]:
-    """All of them, unless the policy lists some."""
+    """All measures, unless the policy lists some."""
     if not isinstance(policy.audit.take, list):
         return frozenset(CATALOGUE)
     return asked_by_anonymize(policy) | {"min_class_size", "below_k"}
@@ -134,12 +134,12 @@ def _needs(taker: Taker, given: Given) -> list[Need[Any]]:
 
 
 def _terms(taker: Taker, given: Given) -> list[str]:
-    """Other measures that one is made of."""
+    """The measures that this one is computed from."""
     return [need.measure for need in taker.needs(given) if isinstance(need, Taken)]
 
 
 def _with_terms(takers: Sequence[Taker], given: Given) -> list[Taker]:
-    """Also those of which others are made, and those before them."""
+    """The takers, after those of all measures that theirs are computed from."""
     own = {taker.key: taker for taker in takers}
     for taker in takers:
         for term in takers_of(_terms(taker, given)):
@@ -188,7 +188,7 @@ def _finished(
 
 
 def _space(policy: Policy, statistics: Sequence[ColumnStatistics]) -> Space:
-    """The policy's own, if it serves any pair and takes all columns of this one."""
+    """The space of the policy, if it serves any pair and takes all of its columns."""
     own = policy.method.space
     own = own if serves_any_pair(own) else Euclidean()
     return own if all(s.scale in own.scales for s in statistics) else Gower()

@@ -1,4 +1,4 @@
-"""The audit of a pair: read both tables, measure, compare with the gates, tell."""
+"""The audit of a pair: read both tables, measure, compare with the gates, report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from sparkanon.atomic import write_atomically
 from sparkanon.engine.audit.contents import GATE, Contents, Pair, contents
 from sparkanon.engine.audit.measure import Measured, asked_by_audit, measure
-from sparkanon.engine.fit.facts import Facts, as_told, gather, usable, with_key
+from sparkanon.engine.fit.facts import Facts, for_masking, gather, usable, with_key
 from sparkanon.engine.pairs.pairing import check_same, kept
 from sparkanon.engine.pairs.pairs import Sides, own_release, renamed
 from sparkanon.engine.pairs.sides import apart, compare, fewer_rows, joined
@@ -28,7 +28,7 @@ from sparkanon.engine.sql.hidden import HiddenViews, hidden_views
 from sparkanon.engine.stores.folders import check_writable_folder, without_scheme
 from sparkanon.engine.table import tables
 from sparkanon.engine.table.columns import Columns, plain, resolve
-from sparkanon.errors import GateError, InputError, Problem, SparkanonError
+from sparkanon.errors import GateError, InputError, Problem, SparkanonError, counted
 from sparkanon.measures import Given, Measure
 from sparkanon.measures.anonymity import Sizes
 from sparkanon.needs import Known
@@ -121,7 +121,8 @@ def _audit(
         keyed = with_key(x, columns)
     with steps.step("fit"):
         facts = gather(keyed, columns, policy.k, policy.nulls, views)
-        steps.note(f"{facts.rows:,} rows, {len(facts.quasi)} quasi-identifiers")
+        rows = counted(facts.rows, "row")
+        steps.note(f"{rows}, {counted(len(facts.quasi), 'quasi-identifier')}")
     with steps.step("pair"):
         cleaned = keyed.filter(usable(facts.quasi)) if _drops(policy) else keyed
         sides, pair, left_out = _sides(spark, policy, facts, (x, cleaned), z, key, own)
@@ -133,7 +134,7 @@ def _audit(
     given = Given(statistics, policy.k, sides.pair is not None, sides.suppressed / statistics[0].n)
     wanted = asked_by_audit(policy) - set(left_out)
     found = measure(sides, given, Known(), wanted, policy, steps)
-    return _told(spark, policy, facts, found, held, left_out, run_id, steps)
+    return _finished(spark, policy, facts, found, held, left_out, run_id, steps)
 
 
 def _own_release(spark: SparkSession, policy: Policy, columns: Columns) -> DataFrame:
@@ -145,14 +146,16 @@ def _own_release(spark: SparkSession, policy: Policy, columns: Columns) -> DataF
             return tables.read(spark, tables.as_source(sink)).data
         return tables.read_release(spark, sink, columns.schema)
     except InputError as error:
-        told = [Problem(p.path.replace("input", "output", 1), p.message) for p in error.problems]
-        raise InputError(told) from None
+        problems = [
+            Problem(p.path.replace("input", "output", 1), p.message) for p in error.problems
+        ]
+        raise InputError(problems) from None
 
 
 def no_classes(policy: Policy) -> str | None:
     """Why the rows of our own release do not show its classes, or None."""
     if policy.promise.numbered:
-        return "a release that draws from groups does not tell them: keep the pairing (private)"
+        return "a release that draws from groups does not show them: keep the pairing (private)"
     return None
 
 
@@ -183,40 +186,40 @@ def _sides(
     rows = released.count()
     if not rows:
         raise InputError(Problem("release", "the table is empty"))
-    compared, told = compare(facts.quasi, sensitive, released)
+    compared, published = compare(facts.quasi, sensitive, released)
     gone = [q.name for q in facts.quasi if q.name not in {c.name for c in compared}]
     left_out = {f"column {name}": "it is not in the release" for name in gone}
     clean = raw.withColumns({q.name: F.expr(q.clean) for q in facts.quasi})
     every = clean.filter(usable(facts.quasi)) if _drops(policy) else clean  # identifiers, too
     pair = Pair(every, released, permuted=own and bool(policy.promise.units))
     if key is not None:
-        sides = joined(compared, told, every, released, key, policy.audit.suppression)
+        sides = joined(compared, published, every, released, key, policy.audit.suppression)
         return sides, replace(pair, key=key, suppressed=sides.suppressed > 0), left_out
     pairs = kept(spark, policy.private.path) if policy.private is not None and own else None
     if pairs is not None:
         both = [("z", released, "release")]
         if policy.nulls is not NullPolicy.IMPUTE:  # whose pairs hold the imputed cells
-            both.append(("x", as_told(cleaned, facts.quasi), "original"))
+            both.append(("x", for_masking(cleaned, facts.quasi), "original"))
         names = [c.name for c in compared]
         for letter, table, what in both:
             numbered = [f"{letter}{i}" for i in range(len(names))]
             check_same(pairs, table.selectExpr(*renamed(names, letter)), numbered, what)
         group = "g" if "g" in pairs.columns else None
         known, blocks = own_release(facts.quasi), policy.promise.units
-        sides = Sides(pairs, pairs, pairs, known, told, group, blocks)
+        sides = Sides(pairs, pairs, pairs, known, published, group, blocks)
         return sides, replace(pair, kept=pairs, compared=known), left_out
     if rows != facts.rows and not (policy.audit.suppression and rows < facts.rows):
         raise InputError(fewer_rows(facts.rows, rows))
     if rows < facts.rows:
         pair = replace(pair, suppressed=True)
         left_out["copies"] = (
-            "rows were suppressed, and only a key tells which: give a key; without one a copy is "
-            "told only where it holds nothing but an original's values, most of them once"
+            "rows were suppressed, and only a key shows which: give a key; without one a copy is "
+            "found only where it holds nothing but an original's values, most of them once"
         )
-    return apart(compared, told, cleaned, released), pair, left_out
+    return apart(compared, published, cleaned, released), pair, left_out
 
 
-def _told(
+def _finished(
     spark: SparkSession,
     policy: Policy,
     facts: Facts,

@@ -30,21 +30,21 @@ def number(cell: str, kind: Kind) -> str:
 
 
 def is_suppressed(cell: str, kind: Kind) -> str:
-    """Whether nothing is published: null, empty, stars; where no words are, also NA and such."""
+    """Whether a cell is suppressed: null, empty or stars; also NA and such if it has no words."""
     return let(CELL, shapes.tidy(cell, kind), shapes.suppressed(CELL, kind))
 
 
 def is_readable(cell: str, kind: Kind) -> str:
-    """Whether the cell has a meaning; as text every cell has one."""
+    """Whether the cell can be read; a cell that is read as text always can."""
     return "true" if kind.reading is Reading.TEXT else f"({bounds(cell, kind)} is not null)"
 
 
 def spans(cell: str, kind: Kind) -> str:
-    """What a cell covers that stands for many numbers: an array of structs as of `bounds`.
+    """What a cell covers if it stands for many numbers: an array of structs as of `bounds`.
 
-    The members of a set are apart, and the prefix 12* reaches up to 130, which is not in it. Null
-    for a plain value and where nothing is published; if stars say so, an array of one null. Empty
-    if the cell cannot be read.
+    Every member of a set has a struct of its own; the prefix 12* ends at 130, which is not in it.
+    The array is null for a plain value and for a suppressed cell without stars, holds one null for
+    a cell of stars, and is empty if the cell cannot be read.
     """
     b = BOUNDS
     plain = f"{b}.low is not null and {b}.low <=> {b}.high"
@@ -52,7 +52,7 @@ def spans(cell: str, kind: Kind) -> str:
     members = f"transform({shapes.set_values(CELL, kind)}, {ONE} -> {member})"
     cases = f"when {b} is null then array() when {plain} then null"
     cases += f" when {shapes.is_set(CELL)} then {members}"
-    if kind.is_number:  # 129.5 is behind 12*, as -129.5 is behind -12*
+    if kind.is_number:  # 12* also covers 129.5, and -12* covers -129.5
         above = shapes.struct(f"{b}.low", f"{b}.high + 1", high_open="true")
         below = shapes.struct(f"{b}.low - 1", f"{b}.high", low_open="true")
         prefix = f"array(if({b}.high > 0, {above}, {below}))"
@@ -64,7 +64,7 @@ def spans(cell: str, kind: Kind) -> str:
 
 
 def words(cell: str) -> str:
-    """The tidy text of a nominal cell; null where nothing is published, unless stars say so."""
+    """The tidy text of a nominal cell; null if it is suppressed without stars."""
     stars = f"if(contains({CELL}, '*'), {CELL}, null)"
     return let(
         CELL, shapes.tidy(cell, TEXT), f"if({shapes.suppressed(CELL, TEXT)}, {stars}, {CELL})"

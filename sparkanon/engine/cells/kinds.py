@@ -19,8 +19,8 @@ from sparkanon.numeric.records import Scale
 _EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 _TRUE, _FALSE = "'true', 't', 'yes', 'y'", "'false', 'f', 'no', 'n'"
 
-# The patterns never give back what they took (`++`, `?+`), and no group in them repeats: a cell
-# of a million digits must cost no more than its length, and Java's matcher recurses on groups.
+# The patterns never backtrack (`++`, `?+`), and no group in them repeats, because Java's matcher
+# recurses on groups: the time for a cell of a million digits must be linear in its length.
 _NUMBER = r"[+-]?+(?:\d++(?:\.(?!\.)\d*+)?+|\.\d++)(?:[eE][+-]?+\d++)?+"  # 30..40 is a range
 _DAY = r"\d{4}(?:-\d{2}(?!\d)(?:-\d{2}(?!\d)%s)?)?"  # 2018-2020 is a range of years
 _MIDNIGHT = r"(?:[T ]00:00(?::00(?:\.0{1,9})?)?)?"
@@ -30,13 +30,13 @@ _ZONE = r"(?:Z|[+-]\d{2}:\d{2})?"
 
 class Reading(Enum):
     NUMBER = auto()
-    FLOAT = auto()  # text 0.1 is the nearest float, as the original is
+    FLOAT = auto()  # the text 0.1 is the nearest float, because the original is a float
     BOOLEAN = auto()
     DATE = auto()
     TIMESTAMP = auto()  # in the session's time zone
     TIMESTAMP_NTZ = auto()
-    RANK = auto()  # places in a list of values
-    TEXT = auto()  # no number at all
+    RANK = auto()  # the place in a list of values
+    TEXT = auto()  # stands for no number
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Kind:
         return _NUMBER
 
     def first(self, value: str) -> str:
-        """The least number of a text that fits `pattern`; null for a day that never was."""
+        """The least number of a text that fits `pattern`; null for a date that does not exist."""
         match self.reading:
             case Reading.NUMBER:
                 return f"try_cast({value} as double)"

@@ -1,4 +1,4 @@
-"""How the columns of a release, of whatever type another tool gave them, meet the original's."""
+"""Read the columns of a release, whatever types another tool gave them, as the original's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _BROKEN = (T.FloatType, T.DoubleType)
 _NUMBERS = (*_WHOLE, *_BROKEN, T.DecimalType)
 _STAMPS = (T.TimestampType, T.TimestampNTZType)
-_PLAIN = (T.BooleanType, T.DateType, *_STAMPS)  # each value has one text
+_PLAIN = (T.BooleanType, T.DateType, *_STAMPS)  # types with one text for each value
 _TEXTS = (T.StringType, T.CharType, T.VarcharType)
 _DAY = "86400000000d"
 
@@ -51,13 +51,13 @@ def released_cover(name: str, original: Quasi, released_type: T.DataType) -> str
     if isinstance(released_type, _TEXTS):
         nominal = original.scale is Scale.NOMINAL
         return words(cell) if nominal else spans(cell, kind_of(original))
-    if original.scale is Scale.NOMINAL:  # a number can be the code of a wider category
+    if original.scale is Scale.NOMINAL:  # even a number can be the code of a wider category
         return _as_text(cell, original.spark, released_type)
     return None
 
 
 def unreadable_cell(original: Quasi, released_type: T.DataType) -> str | None:
-    """Whether a released cell holds something that has no number, in SQL; None: none can."""
+    """Whether a released cell cannot be read as a number, in SQL; None if every cell can."""
     if original.scale is Scale.NOMINAL:
         return None
     if not isinstance(released_type, _TEXTS) and original.order is None:
@@ -74,7 +74,7 @@ def _as_text(cell: str, original: T.DataType, released: T.DataType) -> str | Non
     if type(released) is type(original) and not isinstance(released, T.DecimalType):
         return _without_nan(cell, released, plain)
     if isinstance(released, _NUMBERS) and isinstance(original, (*_NUMBERS, *_TEXTS)):
-        # pandas makes 1.0 of the integer 1 when a cell of the column is missing
+        # pandas turns the integer 1 into 1.0 if another cell of the column is missing
         to = "bigint" if isinstance(original, _TEXTS) else original.simpleString()
         same = f"try_cast({cell} as {to})"
         own = f"if({same} = {cell}, cast({same} as string), {plain})"

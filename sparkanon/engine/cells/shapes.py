@@ -1,7 +1,7 @@
 """The shapes of a released cell in SQL: suppressed, set, prefix, range or plain value.
 
 Each shape becomes a struct of `low`, `high` (doubles; null: no end), `low_open` and `high_open`;
-the struct is null where the cell cannot be read. Cells are `tidy` before.
+the struct is null where the cell cannot be read. All functions expect a cell as `tidy` leaves it.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from sparkanon.engine.cells.kinds import Kind
 from sparkanon.engine.sql.names import RESERVED, text
 
 QUOTES = "\"'"
-# Lambda variables would hide columns of the same name: these no table can have.
+# Names of lambda variables. They would hide columns of the same name, so no table has such names.
 CELL, PARTS, ONE, BOUNDS, VALUE = (
     f"{RESERVED}_let_{name}" for name in ("cell", "parts", "one", "bounds", "value")
 )
 
 _SPACES = " \t\n\r\f\v\u00a0\u200b\u2007\u2009\u202f\u3000\ufeff"
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212"
-_MARK = "\x01"  # parts the pieces of a range; `tidy` takes it out of the cell before
+_MARK = "\x01"  # separates the pieces of a range; `tidy` removes it from cells
 _MISSING = ("na", "n/a", "nan", "nat", "null", "none", "<na>", "?")
 _NO_END = "cast(null as double)"
 STRUCT = "struct<low: double, high: double, low_open: boolean, high_open: boolean>"
@@ -39,7 +39,7 @@ _RANGE_PIECES = ("$3$9", "$1$2$4$7$10$13", "$1$2$5$8$12", "$6$11")  # groups of 
 
 
 def let(name: str, value: str, body: str) -> str:
-    """The body with a name for a value, so that it is computed, and written, once."""
+    """SQL that binds a value to a name in `body`, so that it is written and computed once."""
     return f"transform(array({value}), {name} -> {body})[0]"
 
 
@@ -49,7 +49,7 @@ def trim(value: str) -> str:
 
 
 def tidy(cell: str, kind: Kind) -> str:
-    """The cell's text without outer spaces; where no words are, with plain dashes and spaces."""
+    """The cell's text without outer spaces; if it holds no words, with plain dashes and spaces."""
     own = f"cast({cell} as string)"
     if kind.has_free_words:
         return trim(f"translate({own}, {text(_MARK)}, ' ')")
@@ -58,7 +58,7 @@ def tidy(cell: str, kind: Kind) -> str:
 
 
 def tidied(text: str) -> str:
-    """What `tidy` makes of a text where words are, in Python."""
+    """What `tidy` makes of a text that may be words, in Python."""
     return text.replace(_MARK, " ").strip(_SPACES)
 
 
@@ -89,17 +89,17 @@ def has_prefix(cell: str, kind: Kind) -> str:
 
 
 def set_texts(cell: str) -> str:
-    """What stands between the commas, without the spaces around it."""
+    """The members of a set as texts, without the spaces around them."""
     return member_texts(f"substr({cell}, 2, length({cell}) - 2)")
 
 
 def member_texts(inside: str) -> str:
-    """The same of what stands between the braces."""
+    """The members of a set, from the text between its braces."""
     return f"transform(split({inside}, ','), {ONE} -> {trim(ONE)})"
 
 
 def set_members(cell: str) -> str:
-    """The same without quotes."""
+    """The members of a set as texts without quotes."""
     return f"transform({set_texts(cell)}, {ONE} -> trim(BOTH {text(QUOTES)} FROM {ONE}))"
 
 
@@ -117,7 +117,7 @@ def struct(low: str, high: str, low_open: str = "false", high_open: str = "false
 
 
 def _finite(number: str) -> str:
-    """Null cannot be read, and text such as 1e999 becomes an infinity that no original holds."""
+    """Whether a number was read: not null, and not an infinity, which 1e999 becomes."""
     return f"coalesce(abs({number}) < double('Infinity'), false)"
 
 
@@ -131,14 +131,14 @@ def _prefix_bounds(cell: str, kind: Kind) -> str:
     if kind.is_calendar:
         return _date_prefix_bounds(cell, kind)
     ends = [kind.first(f"translate({cell}, '*', '{digit}')") for digit in "09"]
-    found = struct(f"array_min({PARTS})", f"array_max({PARTS})")  # of -12* nines are lower
+    found = struct(f"array_min({PARTS})", f"array_max({PARTS})")  # -12* is lowest with nines
     finite = f"forall({PARTS}, {ONE} -> {_finite(ONE)})"
     readable = f"{cell} rlike {text(_NUMBER_PREFIX)} and {finite}"
     return let(PARTS, f"array({', '.join(ends)})", f"if({readable}, {found}, null)")
 
 
 def _date_prefix_bounds(cell: str, kind: Kind) -> str:
-    """2020-**-**, and what starring a date from the right leaves: 2020-03-1*, 2020-0*, 202*."""
+    """The struct of a date with stars from the right: 2020-**-**, 2020-03-1*, 2020-0*, 202*."""
     p = VALUE
     whole, zero = f"length({p}) in (4, 7, 10)", f"right({p}, 1) = '0'"
     start = (
@@ -150,7 +150,7 @@ def _date_prefix_bounds(cell: str, kind: Kind) -> str:
         f"when length({p}) = 6 and not {zero} then concat({p}, '2') else concat({p}, '9') end"
     )
     low = let(ONE, start, kind.first(ONE))
-    # The 30s of any month and the 20s of February end with the month.
+    # 2020-02-2* and 2020-04-3* end with the last day of their month.
     high = f"coalesce({let(ONE, end, kind.last(ONE))}, {kind.last(f'left({p}, 7)')})"
     in_order = f"if({BOUNDS}.low <= {BOUNDS}.high, {BOUNDS}, null)"
     found = let(BOUNDS, struct(low, high), in_order)
@@ -165,7 +165,7 @@ def _range_bounds(cell: str, kind: Kind) -> str:
     opening, start, end, closing = (f"get({PARTS}, {i})" for i in range(4))
     low_open = f"{opening} <=> '(' or {opening} <=> ']' or {opening} <=> '>'"
     high_open = f"{closing} <=> ')' or {closing} <=> '[' or {closing} <=> '<'"
-    # Later than 2020 begins after its last day, from 2020 on its first.
+    # "> 2020" begins after the last day of 2020, ">= 2020" on its first.
     low = f"if({low_open}, {kind.last(start)}, {kind.first(start)})"
     high = f"if({high_open}, {kind.first(end)}, {kind.last(end)})"
     b = BOUNDS

@@ -1,1 +1,1 @@
-"""Counting over a whole table: sums that partitions tell, codes of sensitive values."""
+"""Counting over a whole table: sums over its partitions, codes of sensitive values."""

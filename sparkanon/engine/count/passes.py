@@ -1,4 +1,4 @@
-"""Passes over a table that add up tallies: one row a partition comes back, whatever its size."""
+"""Passes over a table that add up tallies: each partition returns one row, whatever its size."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from sparkanon.engine.session.session import batches_by_rows
-from sparkanon.engine.session.workers import told_by_place
+from sparkanon.engine.session.workers import errors_by_place
 
 Batches = Iterator[pa.RecordBatch]
 TOGETHER = 65_536  # rows: a tally of a small batch would cost as much as one of a large
 
 
 class Counting(Protocol):
-    """Counts one piece of a partition; what it returns can be added."""
+    """Counts a piece of a partition; the results of all pieces are added."""
 
     def count(self, cells: pa.Table) -> Any: ...
 
@@ -29,7 +29,7 @@ class Counting(Protocol):
 class _OnExecutors:
     counting: Counting
 
-    @told_by_place
+    @errors_by_place
     def __call__(self, batches: Batches) -> Batches:
         total = None
         for cells in _pieces(batches):
@@ -51,7 +51,7 @@ def _pieces(batches: Batches) -> Iterator[pa.Table]:
 
 
 def tally(table: DataFrame, counting: Counting) -> Any:
-    """The tally of the whole table, or None of an empty one; blocks are added in their order."""
+    """The tally of the whole table, None if it is empty; partitions are added in a fixed order."""
     with batches_by_rows(table.sparkSession):
         rows = table.mapInArrow(_OnExecutors(counting), "tally binary").collect()
     parts = [pickle.loads(row["tally"]) for row in rows]  # noqa: S301 (made by ourselves)

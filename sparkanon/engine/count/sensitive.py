@@ -22,15 +22,16 @@ from sparkanon.measures import diversity
 
 Codes = npt.NDArray[np.int64]
 
-# More distinct values are joined for t-closeness: numbers into ranges, categories into one for
-# all rare ones. It is then exact up to the width of a range, and no class seems closer than it is.
+# A column with more distinct values gets fewer codes for t-closeness: one for each range of
+# numbers, and a common one for all rare categories. The measure is then exact up to the width of
+# a range, and no class seems closer to the table than it is.
 MOST_VALUES = 10_000
-FINER = 8  # distinct numbers looked at for each range: ranges hold about as many values each
+FINER = 8  # distinct numbers in the sample for each range that is cut from it
 
 
 @dataclass(frozen=True)
 class _Coding:
-    """Values of a sensitive column as codes in its order; nulls have the last one."""
+    """Values of a sensitive column as codes, in the order of the values; null is the last code."""
 
     values: pa.Array  # sorted: doubles, whose ranges start at each, or text
     ordered: bool
@@ -52,9 +53,10 @@ class _Coding:
         return np.where(null, self.codes - 1, found).astype(np.int64)
 
     def expected(self, counts: Codes) -> Codes:
-        """Counts that classes are held against: joined values as if no other class had them.
+        """The counts of the table for t-closeness, with those of rare categories moved away.
 
-        So a class that has some cannot seem closer to the table than it is.
+        They get a code of their own that no class has. A class with rare categories then seems
+        as far from the table as it can be, and never closer than it is.
         """
         if self.ordered:
             return counts
@@ -62,7 +64,7 @@ class _Coding:
         return np.append(np.where(joined, 0, counts), counts[joined])
 
     def count(self, cells: pa.Table) -> Codes:
-        """Of a table of values `v` and how often each occurs, `n`."""
+        """Counts by code, from the values `v` and how often each occurs, `n`."""
         codes = self.of(cells.column("v").combine_chunks())
         times = cells.column("n").to_numpy()
         return np.bincount(codes, times, minlength=self.codes).astype(np.int64)
@@ -82,11 +84,11 @@ class Sensitive:
 
     def of(self, cells: pa.Array) -> Codes:
         found = self.coding.of(cells)
-        # codes that never occur would stretch the distance between ranks
+        # codes that never occur are left out, because they would add to the distance of ranks
         return (np.cumsum(self._seen) - 1)[found] if self.ordered else found
 
-    def told_apart(self, cells: pa.Array) -> Codes:
-        """Codes that differ where values do, among these cells: what l-diversity needs."""
+    def distinct_codes(self, cells: pa.Array) -> Codes:
+        """A code for every distinct value among these cells, which l-diversity counts."""
         if not self.coding.joined:
             return self.of(cells)
         if self.ordered:
@@ -131,7 +133,7 @@ def diversity_of(
 
 
 def _coding(known: DataFrame, ordered: bool) -> _Coding:
-    """Of all distinct values; the most frequent ones of too many, or starts of ranges."""
+    """A code for every distinct value; if these are too many, for ranges or frequent ones."""
     if ordered:
         return _ranges(known)
     frequent = _sorted(known.orderBy(F.expr("n desc"), "v").limit(MOST_VALUES))
@@ -141,8 +143,9 @@ def _coding(known: DataFrame, ordered: bool) -> _Coding:
 def _ranges(known: DataFrame) -> _Coding:
     """All distinct numbers, or starts of ranges with about as many of them in each.
 
-    Of too many, those of least hash are a sample that no partitioning changes; how many numbers
-    lie between them is counted, as t-closeness is about the ranks of all.
+    If there are too many, those with the least hashes are the sample that ranges are cut from, so
+    that it does not depend on the partitions. All numbers in a range are counted, because
+    t-closeness is about ranks among all of them.
     """
     found = _sorted(known.orderBy(F.expr("xxhash64(v)"), "v").limit(FINER * MOST_VALUES))
     if len(found) <= MOST_VALUES:
@@ -172,7 +175,7 @@ class _ClassCounting:
         table = pa.Table.from_batches(held)
         _, cls = np.unique(table.column("cls").to_numpy(), return_inverse=True)
         cells, column = table.column("v").combine_chunks(), self.column
-        ranks, values = column.of(cells), column.told_apart(cells)
+        ranks, values = column.of(cells), column.distinct_codes(cells)
         found = diversity.local(
             cls, ranks, column.shares,
             ordered=column.ordered, c=self.c, values=values, nulls=column.nulls,

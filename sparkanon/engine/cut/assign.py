@@ -20,8 +20,8 @@ from sparkanon.blocks import Among, Below, Cut, Hashed, Leaf, Node, Tree
 from sparkanon.engine.sql.hidden import hidden
 from sparkanon.engine.sql.names import KEY, RESERVED, quoted
 
-# Nested CASE WHENs beyond this are slower in the JVM than a trip to Python, and so are longer
-# lists of categories, which Spark would go through one by one.
+# Deeper trees of conditions are slower in the JVM than a trip to Python, and so are longer lists
+# of categories, which Spark compares one by one.
 MOST_IN_SQL = 128
 MOST_CATEGORIES = 64
 _THRESHOLDS = f"{RESERVED}_thresholds"
@@ -65,7 +65,7 @@ def _with_block(
 
 
 class _Case:
-    """A tree as nested conditions over the places of its cuts in two lists."""
+    """A tree as nested conditions, which refer to its cuts by their places in two lists."""
 
     def __init__(
         self,

@@ -20,7 +20,7 @@ from sparkanon.policy.model import Groups
 from sparkanon.releases import FittedRelease
 from sparkanon.spaces import FittedSpace
 
-ASIDE = 0.3  # where the second tree cuts: a good way from the medians of the first
+ASIDE = 0.3  # the quantile at which the second tree cuts, away from the medians of the first
 UNGROUPED_ROWS = 200_000  # records that are masked together where no groups are made
 
 
@@ -39,7 +39,7 @@ class Cuttings:
     @property
     def fitted(self) -> Mapping[str, float]:
         """What was found by fitting that the manifest may hold."""
-        return {} if self.space is None else self.space.told
+        return {} if self.space is None else self.space.summary
 
 
 def cut(keyed: DataFrame, facts: Facts, policy: Policy) -> Cuttings:
@@ -68,7 +68,7 @@ def cut(keyed: DataFrame, facts: Facts, policy: Policy) -> Cuttings:
 
 
 def _in_blocks(made: Cuttings, sample: Sample, rows: int, groups: Groups) -> Cuttings:
-    """Cut along the values, so that neighbours stand in one block."""
+    """Cut by values, so that records near each other share a block."""
     most, floor = _rows_of_a_block(groups)
     units = {} if made.space is None else made.space.units
     tree = fit_tree(sample, units, rows, most, floor)

@@ -48,7 +48,7 @@ class Source:
 def _moments(
     source: Source, needs: Sequence[Moments], known: Known
 ) -> Mapping[Moments, tuple[ColumnStatistics, ...]]:
-    """They were counted with all else that can be wrong with a table."""
+    """The statistics, which `gather` counted together with everything else."""
     return dict.fromkeys(needs, source.facts.statistics)
 
 
@@ -108,9 +108,9 @@ ANSWERS: Mapping[type[Need[Any]], Answering[Source]] = {
 
 
 def _with_classes(source: Source, target: str, where: str = "true", *first: str) -> DataFrame:
-    """Class and numbers of the rows that have a class, after other columns.
+    """The columns `first`, the class and the numbers of the rows that have a class.
 
-    Classes are numbered by a hash, so that no label leaves Spark.
+    A class is named by a hash, so that no label leaves Spark.
     """
     hashed = F.expr(row_hash([source.rows.schema[target]]))
     labelled = source.rows.filter(f"{quoted(target)} is not null").withColumn(_CLASS, hashed)
@@ -127,7 +127,7 @@ def _records(cells: pa.Table, statistics: Sequence[ColumnStatistics]) -> Records
 
 @dataclass(frozen=True)
 class _ByClass:
-    """Sums of z-scores by class, for `tally`."""
+    """Counts sums of z-scores by class; see `tally`."""
 
     statistics: tuple[ColumnStatistics, ...]
 

@@ -20,7 +20,7 @@ from sparkanon.engine.sql.hidden import HiddenViews
 from sparkanon.engine.sql.names import KEY, col, quoted, text
 from sparkanon.engine.sql.rows import row_hash, sampled
 from sparkanon.engine.table.columns import Columns, Quasi
-from sparkanon.errors import InputError, Problem
+from sparkanon.errors import InputError, Problem, counted
 from sparkanon.numeric.exact import exact_sums
 from sparkanon.numeric.records import Column, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
@@ -41,7 +41,7 @@ class Facts:
 
 
 def with_key(table: DataFrame, columns: Columns) -> DataFrame:
-    """Released columns only, NaN made null, and the key of the whole original row."""
+    """The released columns, with null for NaN, and the key of the whole original row."""
     clean = {quasi.name: quasi.clean for quasi in columns.quasi}
     names = [(field.name, quoted(field.name)) for field in columns.released]
     return table.selectExpr(
@@ -50,9 +50,11 @@ def with_key(table: DataFrame, columns: Columns) -> DataFrame:
     )
 
 
-def as_told(table: DataFrame, quasi: Sequence[Quasi]) -> DataFrame:
-    """Quasi-identifiers as they go to be masked."""
-    return table.withColumns({q.name: F.expr(q.told) for q in quasi if q.told != q.cell})
+def for_masking(table: DataFrame, quasi: Sequence[Quasi]) -> DataFrame:
+    """The table with its quasi-identifiers as they are handed to the kernels."""
+    return table.withColumns(
+        {q.name: F.expr(q.for_masking) for q in quasi if q.for_masking != q.cell}
+    )
 
 
 def usable(quasi: Sequence[Quasi]) -> str:
@@ -71,7 +73,7 @@ def gather(
 ) -> Facts:
     """One pass over the table (and one over its nominal columns), or a refusal.
 
-    `views` keep what expressions need to know about the cells and must not show.
+    `views` hold the values made from cells that expressions need and plans must not show.
     """
     kept = usable(columns.quasi) if nulls is NullPolicy.DROP_ROW else None
     wanted = {
@@ -125,7 +127,7 @@ def gather(
 
 @dataclass(frozen=True)
 class _Exactly:
-    """Exact sums of these columns, for `tally`."""
+    """Counts exact sums of these columns; see `tally`."""
 
     names: tuple[str, ...]
 
@@ -139,9 +141,10 @@ class _Exactly:
 def _made_steady(
     rows: DataFrame, quasi: Sequence[Quasi], statistics: tuple[ColumnStatistics, ...]
 ) -> tuple[ColumnStatistics, ...]:
-    """One more pass over columns whose mean or sd lies on an edge of rounding: few tables do.
+    """Take mean and sd of some columns from exact sums, in one more pass.
 
-    Spark adds up partitions in any order, and on an edge the last bit decides.
+    Spark adds up partitions in any order, so the last bits vary from run to run. They matter
+    only where a value lies on the edge between two roundings, which is rare.
     """
     names = {i: f"c{i}" for i, s in enumerate(statistics) if not s.is_steady}
     if not names:
@@ -208,27 +211,33 @@ def _refusals(
         if filled == 0:
             problems.append(Problem(path, "every cell is null (or NaN); keep or drop the column"))
         elif missing and nulls is NullPolicy.REJECT:
-            problems.append(Problem(path, f"{missing} cells are null or NaN and nulls: reject"))
+            cells = counted(missing, "cell is", "cells are")
+            text = f"{cells} null or NaN, and the policy says nulls: reject"
+            problems.append(Problem(path, text))
         unread = filled - counts.get(f"read_{i}", filled)
         if unread:
             by_tree = f"method.release.taxonomies.{quasi.name}"
             where = f"{path}.order" if quasi.allowed is None else by_tree
-            problems.append(Problem(where, f"{unread} cells hold a value not listed"))
+            cells = counted(unread, "cell holds", "cells hold")
+            problems.append(Problem(where, f"{cells} a value not listed"))
         infinite = counts.get(f"infinite_{i}", 0)
         if infinite and nulls is not NullPolicy.DROP_ROW:
-            problems.append(
-                Problem(path, f"{infinite} cells are infinite; clean them or say nulls: drop_row")
-            )
+            cells = counted(infinite, "cell is", "cells are")
+            text = f"{cells} infinite; clean the column or say nulls: drop_row"
+            problems.append(Problem(path, text))
         outside = counts.get(f"outside_{i}", 0)
         if outside:
-            text = f"{outside} cells are dates outside of the years 1 to 9999; clean them"
+            cells = counted(outside, "cell is a date", "cells are dates")
+            text = f"{cells} outside of the years 1 to 9999; clean the column"
             problems.append(Problem(path, text))
     if columns.weight is not None:
         problems += _weight_problems(counts, f"columns.{columns.weight}")
     if not problems and k is not None and counts["rows"] < k:
         dropped = counts["rows_in"] - counts["rows"]
-        after = f" after {dropped} rows with nulls were dropped" if dropped else ""
-        problems.append(Problem("k", f"is {k}, more than the {counts['rows']} rows{after}"))
+        rows = counted(counts["rows"], "row")
+        nulls_dropped = counted(dropped, "row with nulls was", "rows with nulls were")
+        after = f" after {nulls_dropped} dropped" if dropped else ""
+        problems.append(Problem("k", f"is {k}, more than the {rows}{after}"))
     if not problems and counts["rows"] == 0:
         problems.append(Problem("nulls", "every row has a null and is dropped"))
     return problems
@@ -238,9 +247,11 @@ def _weight_problems(counts: Mapping[str, Any], path: str) -> list[Problem]:
     missing, negative = counts["weights_missing"], counts["weights_negative"]
     problems = []
     if missing:
-        problems.append(Problem(path, f"{missing} weights are null, NaN or infinite"))
+        weights = counted(missing, "weight is", "weights are")
+        problems.append(Problem(path, f"{weights} null, NaN or infinite"))
     if negative:
-        problems.append(Problem(path, f"{negative} weights are negative"))
+        weights = counted(negative, "weight is", "weights are")
+        problems.append(Problem(path, f"{weights} negative"))
     if not missing and not negative and counts["rows"] and not counts["weights_positive"]:
         problems.append(Problem(path, "every weight is 0"))
     return problems

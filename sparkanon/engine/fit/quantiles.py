@@ -1,9 +1,10 @@
 """Exact quantiles of whole columns, by counting: nothing is sorted and no value is collected.
 
-Doubles in their order are integers in their order, so a range of values can be cut into pieces of
-equal width whatever the distribution. A pass counts what lies in each piece; the next one looks
-into the piece that holds the wanted rank, until that holds one value. Each pass leaves at most
-1/256 of a range, so eight are enough for any column, and integers take two or three.
+The bits of doubles, read as integers, are in the order of the doubles. So a range of values is cut
+into 256 pieces of equal width in bits, whatever the distribution. A pass counts the values in each
+piece, and the next one cuts the piece with the wanted rank, until a piece holds one value. Each
+pass leaves at most 1/256 of a range, so eight are enough for any column, and integers take two or
+three.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _LAST = 2**64 - 1
 def quantiles(
     rows: DataFrame, quasi: Sequence[Quasi], needs: Sequence[Quantiles]
 ) -> Mapping[Need[Any], Limits]:
-    """A few passes for all columns and all shares together."""
+    """The low and high quantiles of ordered columns, in a few passes for all of them together."""
     ordered = [q for q in quasi if q.scale is not Scale.NOMINAL]
     numbers = rows.selectExpr(*(f"{q.number} as q{i}" for i, q in enumerate(ordered)))
     whole = {i: Range(i, 0, _LAST) for i in range(len(ordered))}
@@ -62,7 +63,7 @@ def quantiles(
 
 
 def numbers_of(quasi: Sequence[Quasi], needs: Sequence[NumberOf]) -> Mapping[Need[Any], float]:
-    """Values of the policy in the columns' own numbers, or a refusal that names the place."""
+    """Values of the policy as kernels' numbers, or an error that names the place in the policy."""
     by_name = {q.name: q for q in quasi}
     found = {need: by_name[need.column].number_of(need.value) for need in needs}
     problems = [
@@ -85,7 +86,7 @@ class Range:
 
     @property
     def width(self) -> int:
-        """Of a piece."""
+        """The width of a piece."""
         return (self.high - self.low) // PIECES + 1
 
 
@@ -105,9 +106,9 @@ class Pieces:
         )
 
     def rank_of(self, share: float, end: int) -> int:
-        """Counted from the least value, 1, 2, ...: where the quantile at this end stands."""
+        """The rank of the quantile at this end; the least value has rank 1."""
         n = int(self.counts.sum())
-        # a share as it is written: as a double 0.07 of 100 would be a little more than 7
+        # exactly the decimal that the policy says: in doubles, 0.07 * 100 is more than 7
         rank = max(1, ceil(Fraction(str(share)) * n))
         return rank if end == 0 else n + 1 - rank
 
@@ -128,7 +129,7 @@ class Search:
         return float(value_of(np.array([self.within.low], np.uint64))[0])
 
     def narrowed(self, counted: Mapping[Range, Pieces]) -> Search:
-        """Within the piece that holds it."""
+        """The search within the piece that holds the rank."""
         if self.found:
             return self
         pieces = counted[self.within]
@@ -146,7 +147,7 @@ def _counts(numbers: DataFrame, ranges: Sequence[Range]) -> dict[Range, Pieces]:
 
 @dataclass(frozen=True)
 class Counts:
-    """Of all ranges that are looked into."""
+    """The pieces of all ranges that are searched."""
 
     pieces: tuple[Pieces, ...]
 
@@ -157,7 +158,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Counting:
-    """Counts a piece of the table, for `tally`."""
+    """Counts the values in the pieces of all ranges; see `tally`."""
 
     ranges: tuple[Range, ...]
 

@@ -1,8 +1,9 @@
 """Linkage of a release that hides cells: nulls, stars, ranges and sets cover many originals.
 
-An original has no distance from a cell that covers it. Originals stay in the blocks of the block
-tree, and a released box goes to every block that holds somebody to whom it may matter. Both know
-how far away their own is, so one round is enough: is somebody nearer, and how many are as near?
+An original is at distance 0 from a cell that covers it. Originals stay in the blocks of the block
+tree, and a released record, now a box, is sent to every block where it or an original may find a
+nearest neighbour. Every record knows the distance to its own counterpart, so one round is enough:
+it asks whether anybody is nearer, and how many are as near.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ from sparkanon.spaces import FittedSpace
 Batches = Iterator[pa.RecordBatch]
 Placing = Callable[[DataFrame], DataFrame]  # adds the block of an original: v0, ... and its key
 
-_OWN = "own"  # distance to the own one; null: it was not published
-# What a block tells: sums without an id, and what it knows about a released box that was
-# elsewhere, too.
+_OWN = "own"  # distance from an original to its own released record; null if it has none
+# The rows that a block returns: sums over its records, which have no id, and one row with an id
+# for each released box that was sent to other blocks as well.
 _FIELDS = {
     "id": pa.int64(),
     "side": pa.int32(),
@@ -55,7 +56,7 @@ _FIELDS = {
     "ties": pa.int64(),
     "lost": pa.bool_(),
 }
-_TOLD = (
+_SCHEMA = (
     "id long, side int, decile int, weight long, squares double, credit double, hits double, "
     "ties long, lost boolean"
 )
@@ -63,7 +64,7 @@ _TOLD = (
 
 @dataclass(frozen=True)
 class Measured:
-    """For `mapInArrow`: pairs with the distance between their two sides."""
+    """For `mapInArrow`: adds to each pair the distance between original and release."""
 
     reading: Reading
 
@@ -80,10 +81,10 @@ class Measured:
 
 @dataclass(frozen=True)
 class Sent:
-    """For `mapInArrow`: each released box once for every block that it has to go to.
+    """For `mapInArrow`: returns each released box once for every block that it has to go to.
 
-    That is where an original may be as near as the box's own, or where the box may be as near to
-    an original as that one's own.
+    Those are the blocks where some original may be as near to the box as the box's own original,
+    or where the box may be as near to some original as that original's own box.
     """
 
     reading: Reading
@@ -113,7 +114,7 @@ class Sent:
 
 @dataclass(frozen=True)
 class Matched:
-    """For `mapInArrow`: a partition holds whole blocks with all released boxes that matter."""
+    """For `mapInArrow`: matches the originals of whole blocks with the boxes sent there."""
 
     reading: Reading
     space: FittedSpace
@@ -143,12 +144,12 @@ class Matched:
             hits, lost = np.zeros(len(own)), np.ones(len(own), np.bool_)
             ties = np.zeros(len(own), np.int64)
             lost[asks], ties[asks] = found.lost, found.ties
-            # Of what a box or an original stands for, this is drawn and is its own.
+            # Hits in the sample: own counterparts, scaled by the share of records that was drawn.
             hits[drawn] = numbers(asking, "hits")[0][drawn] * count / weight[drawn]
             rows = asking.take(pa.array(drawn))
-            yield from self._told(rows, which, count, hits[drawn], ties[drawn], lost[drawn])
+            yield from self._results(rows, which, count, hits[drawn], ties[drawn], lost[drawn])
 
-    def _told(
+    def _results(
         self, rows: pa.Table, side: int, count: Any, hits: Floats, ties: Any, lost: Any
     ) -> Batches:
         schema = pa.schema(_FIELDS)
@@ -160,7 +161,7 @@ class Matched:
         else:
             settled = numbers(rows, "copies")[0] == 1
         if (settled & ~lost & (ties == 0)).any():
-            raise ArithmeticError  # the own one must be among those as near as the own one
+            raise ArithmeticError  # a record must at least find its own counterpart
         credit = np.where(lost, 0.0, hits / np.maximum(ties, 1))
         yield batch(
             schema,
@@ -192,7 +193,7 @@ def compatible(
     blocks: int,
     placing: Placing,
 ) -> list[dict[str, Any]]:
-    """(side, decile, weight, squares, credit), summed up.
+    """Sums of weight, squares and credit by side and decile.
 
     `pair` has v0, ... for originals, z0, ... and w0, ... for what is released, and `cls`;
     `unpublished` has v0, ... and `cls`.
@@ -206,14 +207,14 @@ def compatible(
             released = _released(measured, reading.compared)
             sent = _sent(released, originals, reading, blocks)
             everyone = originals.unionByName(sent, allowMissingColumns=True)
-            told = everyone.repartitionById(blocks, "block").mapInArrow(matched, _TOLD)
-            return summed(_settled(told))
+            results = everyone.repartitionById(blocks, "block").mapInArrow(matched, _SCHEMA)
+            return summed(_settled(results))
         finally:
             measured.unpersist()
 
 
 def summed(credits: DataFrame) -> list[dict[str, Any]]:
-    """Two sides of ten deciles."""
+    """At most twenty rows: ten deciles on each of the two sides."""
     sums = (F.expr(f"sum({name}) as {name}") for name in ("weight", "squares", "credit"))
     found = credits.groupBy("side", "decile").agg(*sums)
     return [row.asDict() for row in found.filter("weight > 0").collect()]
@@ -229,7 +230,7 @@ def _originals(measured: DataFrame, unpublished: DataFrame | None, columns: int)
 
 
 def _released(measured: DataFrame, compared: Sequence[Compared]) -> DataFrame:
-    """Every released combination once; `hits` are those of its originals that are nearest."""
+    """Every released combination once; `hits` counts the nearest among its own originals."""
     cells = [f"z{i}" for i in range(len(compared))]
     cells += [name for name in measured.columns if name[0] == "w"]
     each = measured.groupBy(*cells, "cls", _OWN).agg(F.expr("count(1) as n"))
@@ -283,10 +284,10 @@ def _hull(reading: Reading, row: Mapping[str, Any]) -> tuple[list[float], list[f
     return hull
 
 
-def _settled(told: DataFrame) -> DataFrame:
-    """With the credit of those boxes that several blocks know about."""
+def _settled(results: DataFrame) -> DataFrame:
+    """The credit of every row; what several blocks found for one box is added up first."""
     sums = "sum(squares) as squares", "sum(credit) as credit", "sum(ties) as ties"
-    each = told.groupBy("id", "side", "decile").agg(
+    each = results.groupBy("id", "side", "decile").agg(
         *map(F.expr, sums),
         F.expr("if(id is null, sum(weight), max(weight)) as weight"),
         F.expr("max(hits) as hits"),

@@ -1,8 +1,8 @@
-"""Cells of a pair as boxes: on the executors, before kernels see them.
+"""Turn the cells of a pair into boxes for the kernels, on the executors.
 
-Coordinates are the columns' own numbers, and beside each column whose originals hold nulls a mark
-that tells them. Categories are numbered block by block, in the order of their texts: a prefix
-then covers categories that follow one another.
+Coordinates are the columns' own numbers. A column whose originals hold nulls has a second
+coordinate that is different for a null. Categories are numbered block by block, in the order of
+their texts, so that a prefix covers consecutive numbers.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _NO_LIMITS = (-np.inf, np.inf)
 class Cells:
     """Released cells of one column: what each covers, as parts of the line of its numbers."""
 
-    low: Floats  # (n,) hull
+    low: Floats  # (n,) low end of the hull around all that the cell covers
     high: Floats
-    null: Bools  # (n,) nothing is published
-    starred: Bools  # (n,) stars say that something is hidden
-    start: Longs  # (n,) of the parts, where they are several
-    count: Longs  # (n,) 0: the hull is all there is
+    null: Bools  # (n,) the cell is null
+    starred: Bools  # (n,) the cell is written with stars
+    start: Longs  # (n,) where its parts begin, if it has several
+    count: Longs  # (n,) how many parts; 0: the hull is the only one
     parts: tuple[Floats, Floats]
 
 
@@ -44,12 +44,12 @@ Ends = Mapping[str, tuple[float, float]]  # by column: the low and the high limi
 
 @dataclass(frozen=True)
 class Way:
-    """A way to read what hides cells, column by column."""
+    """One way in which an attacker may read suppressed and generalized cells, by column."""
 
     as_null: frozenset[str] = frozenset()  # where a released null covers nulls only
     by_length: frozenset[str] = frozenset()  # where each star stands for one character
     ends: Ends = field(default_factory=dict)  # limits that stand for all values beyond them
-    also: Below = field(default_factory=dict)  # values that words alone, in no set, stand for
+    also: Below = field(default_factory=dict)  # values that a word covers unless it is in a set
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Reading:
         return make_yard(np.array(factor), np.array(cap), bool(np.isfinite(cap).all()))
 
     def categories(self, table: pa.Table, letter: str) -> list[list[str]]:
-        """Of every column the texts of the originals in their order; none if it is not nominal."""
+        """For every column the sorted texts of the originals; an empty list if it is ordered."""
         found: list[list[str]] = []
         for i, c in enumerate(self.compared):
             texts: list[str] = []
@@ -191,7 +191,7 @@ def _ordered(
 
 
 def _ends(spans: pa.Array, origin: int) -> tuple[Floats, Floats]:
-    """Closed ends of spans: one that is open moves to the next number inside."""
+    """The ends of spans as closed ones: an open end is moved to the next double inside."""
     found = []
     for name, far, inside in (("low", -np.inf, np.inf), ("high", np.inf, -np.inf)):
         end = pc.struct_field(spans, name).fill_null(far).to_numpy(zero_copy_only=False)
@@ -205,7 +205,7 @@ def _ends(spans: pa.Array, origin: int) -> tuple[Floats, Floats]:
 
 
 def _outwards(low: Floats, high: Floats, origin: int) -> tuple[Floats, Floats]:
-    """Text that is read as a double may be off by rounding, and must still cover its own value."""
+    """Widen ends that a double cannot hold by a rounding error, so that they stay covered."""
     if not origin:
         return low, high
     slack = []
@@ -257,7 +257,7 @@ class _Words:
         self._below = below
         self._also = also
         self._by_length = by_length
-        # A category may hold commas itself: in a set it is so many parts one after the other.
+        # A category with commas in it is split in a set, into parts that follow one another.
         self._parted: dict[str, list[int]] = {}
         for i, text in enumerate(categories):
             self._parted.setdefault(_spaced(text), []).append(i)
@@ -310,7 +310,7 @@ def _spaced(text: str) -> str:
 
 
 def _runs(codes: set[int]) -> list[tuple[int, int]]:
-    """First and last of those that follow one another."""
+    """(first, last) of every run of consecutive codes."""
     runs: list[tuple[int, int]] = []
     for code in sorted(codes):
         if runs and runs[-1][1] == code - 1:

@@ -11,10 +11,10 @@ Longs = npt.NDArray[np.int64]
 def draw(key: Longs, records: Longs, share: float) -> tuple[Longs, Longs]:
     """Rows to look for, and for how many records each stands; `key` is sorted.
 
-    Nothing tells rows of one key apart, so one is looked for and stands for all. Of their records
-    a number in proportion is drawn: drawn all or none, large classes would decide alone what a
-    sample says. Chance decides about what is left over of a record, by the key, which is a hash:
-    any cluster draws the same.
+    Rows of one key are equal, so one of them is looked for and stands for all. It stands for a
+    number of records in proportion to theirs: if a class were drawn as a whole or not at all, a
+    few large classes would decide the result. That number is rounded up or down by chance, which
+    comes from the key. The key is a hash, so every cluster draws the same.
     """
     if len(key) == 0:
         return np.empty(0, np.int64), np.empty(0, np.int64)

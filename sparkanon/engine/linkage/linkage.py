@@ -5,13 +5,14 @@ the neighbours of its own records; a ball that reaches the region of another blo
 record there in a second round. Both directions share the rounds.
 
 A released class is one point that stands for all its records. With originals as the reference,
-the credit of a released point is (originals of its own class among the nearest) / (the nearest):
-summed up, the share of released records whose nearest original is their own, ties sharing the
-credit. The other direction is the same with the roles exchanged.
+the credit of a released point is (originals of its own class among the nearest) / (the nearest).
+Summed up, this is the share of released records whose nearest original is their own; records at
+the same distance share the credit. The other direction is the same with the roles exchanged.
 
-So it is if every released cell is a value. Where cells are suppressed or cover many values,
-`compatible` searches once more with boxes instead of points, and whoever links more counts: an
-attacker is free to take a null for a value of its own and a range for its middle.
+This is enough if every released cell is a value. Where cells are suppressed or cover several
+values, `compatible` searches once more with boxes instead of points. The search that links more
+records counts, because an attacker is free to read a null as a value of its own and a range as
+its middle.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class _Table:
     """What is known about the whole table before records are looked for."""
 
     rows: int
-    share: float  # of the records that are looked for
+    share: float  # the share of records that the sample holds as queries
     space: FittedSpace
     tree: Tree
     outlyingness: Outlyingness
@@ -100,7 +101,7 @@ def linkage(
 
 @contextmanager
 def _read_once(sides: Sides, pair: DataFrame) -> Iterator[tuple[Sides, DataFrame]]:
-    """Cells as numbers and what they cover. Text takes long to read, so that is kept."""
+    """Read cells as numbers, and what they cover. If that takes long, it is cached."""
     if not any(c.covers for c in sides.compared):
         yield sides, pair
         return
@@ -150,7 +151,7 @@ def _about(
 def _by_points(
     sides: Sides, pair: DataFrame, table: _Table, withheld: Withheld
 ) -> list[dict[str, Any]]:
-    """(side, decile, weight, squares, credit) where every released cell is taken for a value."""
+    """Sums by side and decile, with every released cell taken for a value."""
     warm_linkage()
     compared, tree = sides.compared, table.tree
     low, high = _boxes(tree, compared, table.space, withheld.original_nulls)
@@ -162,7 +163,7 @@ def _by_points(
 def _by_boxes(
     sides: Sides, pair: DataFrame, table: _Table, reading: Reading
 ) -> list[dict[str, Any]]:
-    """The same where released cells are suppressed, or cover many values."""
+    """Sums by side and decile, with suppressed and generalized cells as boxes."""
     warm_boxes()
     compared, unpublished = sides.compared, sides.unpublished
     originals = [f"{c.x} as v{i}" for i, c in enumerate(compared)]
@@ -203,7 +204,7 @@ def _reading(
 
 
 def _worst(found: Sequence[Links]) -> Links:
-    """In each direction the most that any reading links."""
+    """In each direction the result of the way of reading that links most."""
 
     def most(shares: Sequence[Share | None]) -> Share:
         known = [share for share in shares if share is not None]
@@ -224,14 +225,14 @@ def _worst(found: Sequence[Links]) -> Links:
 
 
 def _placed(table: DataFrame, tree: Tree, compared: Sequence[Compared]) -> DataFrame:
-    """With the block of every row, by v0, v1, ... and its key."""
+    """The table with the block of every row, which follows from v0, v1, ... and its key."""
     names = {c.name: f"v{i}" for i, c in enumerate(compared)}
     nominal = {c.name for c in compared if c.scale is Scale.NOMINAL}
     return with_blocks(table, {"block": tree}, names, nominal)
 
 
 def _class_of(cells: Sequence[str]) -> str:
-    """Equal released cells make a class."""
+    """The class of a row in SQL: a hash of its released cells."""
     return hash_of(cells)
 
 
@@ -244,8 +245,8 @@ def _everyone(
 ) -> DataFrame:
     """Originals one by one and released points once with their size, as v0, v1, ...
 
-    `cls` tells which originals belong to which released point. An unpublished one belongs to
-    none: it can be mistaken for others, and never be found.
+    `cls` says which originals belong to which released point. A suppressed original belongs to
+    none: it can be mistaken for others, and is never found itself.
     """
     places = range(len(compared))
     both = pair.selectExpr(*sides_of(compared))
@@ -266,12 +267,12 @@ def _everyone(
 
 
 def _linked(placed: DataFrame, tree: Tree, search: Search) -> list[dict[str, Any]]:
-    """(side, decile, weight, squares, credit): sums over all queries, after one round or two."""
+    """Sums of weight, squares and credit by side and decile, after one round or two."""
     spark = placed.sparkSession
     with batches_by_rows(spark), many_classes(spark):
         if tree.blocks == 1:
             return summed(_round(placed, search, 1))
-        # a hash cannot be compressed: making it again is cheaper than to keep it and to send it
+        # A hash cannot be compressed, so it is cheaper to compute it again than to store it.
         placed, key = placed.drop(KEY).persist(), _key(search.compared)
         first = _round(placed, search, tree.blocks, key).persist()
         try:
@@ -290,12 +291,12 @@ _SPARK = {"int64": "long", "int32": "int", "double": "double", "string": "string
 
 
 def _round(table: DataFrame, search: Search, blocks: int, *more: str) -> DataFrame:
-    told = ", ".join(f"{field.name} {_SPARK[str(field.type)]}" for field in search.schema)
-    return table.repartitionById(blocks, "block").selectExpr("*", *more).mapInArrow(search, told)
+    fields = ", ".join(f"{field.name} {_SPARK[str(field.type)]}" for field in search.schema)
+    return table.repartitionById(blocks, "block").selectExpr("*", *more).mapInArrow(search, fields)
 
 
 def _corrections(answers: DataFrame) -> DataFrame:
-    """What other blocks change in the credit of a query: the least distance of all counts."""
+    """How the neighbours in other blocks change the credit of a query: only the nearest count."""
     query = ["id", "side", "decile", "times", "best", "hits", "ties"]
     sums = "sum(more_hits) as more_hits", "sum(more_ties) as more_ties"
     at_distances = answers.groupBy(*query, "near").agg(*map(F.expr, sums))
@@ -364,7 +365,7 @@ def _outlyingness(columns: tuple[Column, ...], space: FittedSpace) -> Outlyingne
 def _boxes(
     tree: Tree, compared: Sequence[Compared], space: FittedSpace, with_nulls: frozenset[str]
 ) -> tuple[Floats, Floats]:
-    """Regions of the blocks in coordinates, (blocks, d) each; nulls stand somewhere else."""
+    """Regions of the blocks in coordinates, (blocks, d) each, widened for the place of nulls."""
     found = regions(tree)
     ends = [
         tuple(

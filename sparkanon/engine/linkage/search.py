@@ -26,19 +26,20 @@ Batches = Iterator[pa.RecordBatch]
 Longs = npt.NDArray[np.int64]
 
 DECILES = 10
-ROUNDING = 1e-9  # of distances that are summed in another order than the search sums them
+ROUNDING = 1e-9  # relative error of a distance whose parts are added in another order
 ORIGINAL, RELEASED = 0, 1  # the sides that a record can stand on
-# What a round tells. Sums over all queries of a block have no id; a query that has to be looked
-# for in other blocks, too, has one row for each of them; in the second round, whoever was found.
+# The rows that a round returns. In the first one: sums over all queries of a block, which have no
+# id, and for each query that other blocks must search as well one row for each of these blocks.
+# In the second one: a row for each query that found neighbours there.
 _FIELDS = {
     "id": pa.int64(),
     "side": pa.int32(),
     "block": pa.int32(),
     "decile": pa.int32(),
     "weight": pa.int64(),  # records
-    "squares": pa.float64(),  # of the weights
+    "squares": pa.float64(),  # squared weights
     "credit": pa.float64(),
-    "times": pa.float64(),  # what part of the records that a query stands for is drawn
+    "times": pa.float64(),  # the share of the query's records that the sample holds
     "best": pa.float64(),
     "hits": pa.int64(),
     "ties": pa.int64(),
@@ -51,7 +52,7 @@ _ANSWERS = {"near": pa.float64(), "more_hits": pa.int64(), "more_ties": pa.int64
 class Outlyingness:
     """How far out a record lies: the decile of its distance from the middle of the table.
 
-    Of ordered columns: there is no middle of categories, and every block has its own codes.
+    Only ordered columns count: categories have no middle, and every block has its own codes.
     """
 
     middle: Floats
@@ -77,10 +78,11 @@ def rowwise(one: Floats, other: Floats, metric: Metric) -> Floats:
 def own_distances(
     points: Points, side: Longs, cls: Longs, weight: Longs
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """From each record of a block to the nearest of its own class on the other side; inf if none.
+    """Distance from each record of a block to the nearest of its own class on the other side.
 
-    A class has one released point of the weight of its originals. Also whether all of the own
-    class is in this block, so that none can be nearer.
+    It is inf where the block holds none. A class has one released point, whose weight is the
+    number of its originals. The second array says whether the whole class is in this block, so
+    that no member of it elsewhere can be nearer.
     """
     own, here_all = np.full(points.n, np.inf), np.zeros(points.n, dtype=np.bool_)
     x, z = np.flatnonzero(side == ORIGINAL), np.flatnonzero(side == RELEASED)
@@ -99,9 +101,10 @@ def own_distances(
 
 @dataclass(frozen=True)
 class Search:
-    """For `mapInArrow`: a partition holds whole blocks, usually one, with both sides of the pair.
+    """For `mapInArrow`: the first round, on partitions of whole blocks (usually one).
 
-    In the first round every record of a block is a reference and, if it is drawn, a query.
+    A block holds both sides of the pair. Every record is a reference for the other side and, if
+    the sample holds it, a query.
     """
 
     compared: tuple[Compared, ...]
@@ -128,14 +131,14 @@ class Search:
         points = self._points(table)
         values, metric = arrays(points)
         own, here_all = own_distances(points, side, cls, weight)
-        most = own * (1.0 + ROUNDING)  # who is further than the own one does not count
+        most = own * (1.0 + ROUNDING)  # what is further away than the own record does not count
         for asking in (ORIGINAL, RELEASED):
-            mine, told = np.flatnonzero(side == asking), np.flatnonzero(side != asking)
+            mine, others = np.flatnonzero(side == asking), np.flatnonzero(side != asking)
             drawn, count = draw(key[mine], weight[mine], self.share)
             asks = mine[drawn]
             if len(asks) == 0:
                 continue
-            targets = make(values[:, told], metric, cls[told], weight[told])
+            targets = make(values[:, others], metric, cls[others], weight[others])
             queries = np.ascontiguousarray(values[:, asks])
             found = link(targets, metric, queries, cls[asks], most[asks])
             at = Points(queries, metric)
@@ -157,9 +160,10 @@ class Search:
         lost: npt.NDArray[np.bool_],
         block: int,
     ) -> Batches:
-        """Sums over the queries as if they were settled; those that are not, for other blocks.
+        """Sums over all queries, and rows for those that other blocks have to search as well.
 
-        A query that has found something nearer than its own is lost, whatever is elsewhere.
+        The sums take every query as settled; the second round corrects them. A query that found
+        a record nearer than its own is lost, whatever other blocks hold, and is not sent.
         """
         queries, metric = arrays(points)
         open_ = np.flatnonzero(~lost)
@@ -197,15 +201,16 @@ class Search:
 
 
 class Elsewhere(Search):
-    """The second round: queries of other blocks, with the best that was found there.
+    """The second round: queries that were sent from other blocks search this one.
 
-    Who finds nobody as near tells nothing; hardly any query does.
+    Each brings the distance of the best neighbour in its own block. Only queries that find one
+    at least as near return a row, and hardly any do.
     """
 
     @property
     def schema(self) -> pa.Schema:
-        told = ("id", "side", "decile", "times", "best", "hits", "ties")
-        return pa.schema({name: _FIELDS[name] for name in told} | _ANSWERS)
+        fields = ("id", "side", "decile", "times", "best", "hits", "ties")
+        return pa.schema({name: _FIELDS[name] for name in fields} | _ANSWERS)
 
     def _block(self, table: pa.Table, block: int) -> Batches:
         query = table.column("id").is_valid().to_numpy()
@@ -213,11 +218,11 @@ class Elsewhere(Search):
         values, metric = arrays(self._points(table))
         for asking in (ORIGINAL, RELEASED):
             asks = np.flatnonzero(query & (side == asking))
-            told = np.flatnonzero(~query & (side != asking))
+            others = np.flatnonzero(~query & (side != asking))
             if len(asks) == 0:
                 continue
-            (weight,) = numbers(table.take(pa.array(told)), "weight")
-            targets = make(values[:, told], metric, cls[told], weight)
+            (weight,) = numbers(table.take(pa.array(others)), "weight")
+            targets = make(values[:, others], metric, cls[others], weight)
             chosen = table.take(pa.array(asks))
             (best,) = numbers(chosen, "best")
             found = link(targets, metric, values[:, asks], cls[asks], best)
@@ -239,7 +244,7 @@ def numbers(table: pa.Table, *names: str) -> list[npt.NDArray[Any]]:
 
 
 def batch(schema: pa.Schema, rows: int, **columns: Any) -> pa.RecordBatch:
-    """Rows of this schema; a column that is not given is null, a single value stands for all."""
+    """A batch of this schema; a column that is not given is null, a single value is repeated."""
     made = []
     for field in schema:
         value = columns.get(field.name)

@@ -1,8 +1,9 @@
-"""Linkage of what a release that draws really publishes: the tuples of its blocks.
+"""Linkage of a permuted release by the tuples of its blocks, which are published as they were.
 
-The cells of a block stay together, so every published tuple is somebody's own. Whoever knows the
-cells finds it at distance 0 and shares it only with those who have the same: summed up, the share
-of records that are linked is (different tuples) / (records), in both directions.
+The cells of a block of columns stay together, so every published tuple is some record's own. An
+attacker who knows the cells finds the tuple at distance 0, and shares it only with records that
+have the same cells. Summed up, the share of linked records is (different tuples) / (records), in
+both directions.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from sparkanon.engine.session.session import many_classes
 
 
 def shares_of_tuples(sides: Sides, pair: DataFrame) -> dict[str, float]:
-    """For each block the share of its records that its tuples link; a null is a value."""
+    """For each block of columns, the share of records that its tuples link; a null is a value."""
     places = {c.name: i for i, c in enumerate(sides.compared)}
     blocks = [block for block in sides.blocks if all(name in places for name in block)]
     if not blocks:

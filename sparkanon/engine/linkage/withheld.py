@@ -1,7 +1,7 @@
-"""What a release hides: cells without a value, and cells that cover many.
+"""Which cells of a release are suppressed, and which cover several values.
 
-Whoever takes a suppressed cell for a value of its own links less than an attacker, who takes it
-for any value. So linkage has to know before it begins.
+An audit that treated a suppressed cell as a value of its own would link fewer records than an
+attacker who lets it match any value. So linkage looks for such cells before it begins.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from sparkanon.engine.linkage.covers import Below, Ends, Way
 from sparkanon.engine.pairs.pairs import Compared, Sides
 from sparkanon.engine.session.session import many_classes
 from sparkanon.engine.sql.names import text
+from sparkanon.errors import counted
 from sparkanon.numeric.records import Scale
 
 Words = Below
@@ -33,25 +34,26 @@ class Withheld:
     original_nulls: frozenset[str] = frozenset()
     released_nulls: frozenset[str] = frozenset()
     covering: frozenset[str] = frozenset()  # stars, ranges, sets, prefixes, words of a taxonomy
-    null_for_null: frozenset[str] = frozenset()  # no released null hides a value
-    by_length: frozenset[str] = frozenset()  # all have as many stars as characters are hidden
-    standing: Words = field(default_factory=dict)  # other originals that own ones were told as
+    null_for_null: frozenset[str] = frozenset()  # every released null was a null in the original
+    by_length: frozenset[str] = frozenset()  # every star stands for exactly one character
+    standing: Words = field(default_factory=dict)  # word -> originals published as this word
     ends: Ends = field(default_factory=dict)  # limits that extreme values were replaced by
-    unread: Mapping[str, int] = field(default_factory=dict)  # cells of which nobody knows that
+    unread: Mapping[str, int] = field(default_factory=dict)  # cells whose meaning is unknown
     crowded: frozenset[str] = frozenset()  # columns with too many pairs for `standing`
 
     @property
     def ways(self) -> tuple[Way, ...]:
-        """How an attacker can read cells that hide, so that whoever links most is among them.
+        """The ways to read suppressed and generalized cells that can link most records.
 
-        A released null hides a value, unless all of the column's are nulls of the original: to
-        know that never links less, as all others are farther away and the own one is not. The
-        same holds for stars that keep the length. Where the original has nulls and only some of
-        the released ones are its own, both can be meant; without covering cells, nulls as nulls
-        is how cells are read that are taken for values.
+        A released null may stand for any value. If every released null of a column was a null in
+        the original, it is read as a null: this moves all other originals away and leaves the own
+        one where it is, so it never links less. The same holds for stars that keep the length.
+        Where only some of the released nulls were nulls in the original, both ways are tried if
+        other cells of the release cover several values; otherwise the search by points has
+        already read nulls as nulls.
 
         A word that is an original value, but not the own one, may be a category above it (Asia
-        among countries). Then it stands for all originals that were published as it. And where
+        among countries). Then it stands for all originals that were published as it. Where
         all values beyond a limit were published as the limit, that stands for all of them.
         """
         sure = Way(self.null_for_null, self.by_length)
@@ -68,9 +70,12 @@ class Withheld:
 
     @property
     def reason(self) -> str | None:
-        """Why nobody can say which originals the release covers."""
+        """Why linkage cannot be measured: which originals the cells cover is unknown."""
         if self.unread:
-            each = (f"column {name} has {n} such cells" for name, n in self.unread.items())
+            each = (
+                f"column {name} has {counted(n, 'such cell', 'such cells')}"
+                for name, n in self.unread.items()
+            )
             why = (
                 "words that are in no original and are no range, set, prefix or word of a "
                 f"taxonomy, so that nobody knows what they cover: {'; '.join(each)}"
@@ -90,7 +95,7 @@ class Withheld:
 def look(sides: Sides, pair: DataFrame, words: Words) -> Withheld:
     """One pass over the pair, and one more over its nominal columns if others made the release.
 
-    Counted on the pair: the statistics know of no nulls that the policy fills.
+    Nulls are counted on the pair, because the statistics leave out those that the policy fills.
     """
     compared = sides.compared
     cells = [f"{c.x} as x{i}" for i, c in enumerate(compared)]
@@ -128,12 +133,13 @@ def look(sides: Sides, pair: DataFrame, words: Words) -> Withheld:
 
 
 def _questions(c: Compared, i: int, words: Mapping[str, frozenset[str]]) -> dict[str, str]:
-    """What there is in a column, by a letter for each question.
+    """SQL of the questions about a column, each under a letter.
 
-    Nulls of the original (x) and of the release (z), the latter for nulls only (n); cells that
-    cover (c), those with stars by the length of the own values only (l); how many are unread (u).
-    Of single numbers the least and the largest (low, high), the least of those that are less
-    than their own (down), and the largest of those that are more (up).
+    x: has the original nulls? z: has the release nulls? n: was every released null a null in the
+    original? c: do cells cover several values? l: do stars always keep the length of the
+    original? u: how many cells cannot be read? Of released single numbers, low and high are the
+    least and the largest; down is the least of those below their original, up the largest of
+    those above.
     """
     asked = {"x": _any_null(f"x{i}")}
     if c.scale is not Scale.NOMINAL:
@@ -194,9 +200,9 @@ def _covers_many(word: str, words: Mapping[str, frozenset[str]]) -> str:
 
 
 def _unknown_words(sides: Sides, pair: DataFrame, words: Words) -> dict[str, int]:
-    """Released cells, by column, that hold no word of an original or of the taxonomy.
+    """How many released cells of each column hold no word of an original or of the taxonomy.
 
-    A set is known by one of its members: others may be values that no record happens to have.
+    A set counts as known if one of its members is: the others may be values of no record.
     """
     nominal = _nominal(sides)
     if not nominal:
@@ -210,21 +216,21 @@ def _unknown_words(sides: Sides, pair: DataFrame, words: Words) -> dict[str, int
         each = table.selectExpr(f"inline(array({', '.join(structs)}))")
         return each.filter("word is not null").groupBy("at", "word").agg(F.expr("count(1) as n"))
 
-    # A category may hold commas, which would part it in a set.
+    # A category may hold commas, at which it would be split inside a set.
     parts = f"concat(array(word), {shapes.member_texts('word')})"
     original = listed(sides.original, [shapes.tidy(c.x, TEXT) for _, c in nominal])
     known = original.selectExpr("at", f"explode({parts}) as part").distinct()
     members = f"if({shapes.is_set('word')}, {shapes.set_members('word')}, array())"
     released = listed(pair, [str(c.covers) for _, c in nominal]).filter("not endswith(word, '*')")
-    told = released.selectExpr(
+    pieces = released.selectExpr(
         "at", "word", "n", f"explode(concat(array(word), {members})) as part"
     )
-    told = told.join(known.withColumn("known", F.lit(True)), ["at", "part"], "left")
+    pieces = pieces.join(known.withColumn("known", F.lit(True)), ["at", "part"], "left")
     named = [
         f"at = {i} and part in ({_listed(words[c.name])})" for i, c in nominal if c.name in words
     ]
     sure = " or ".join(["coalesce(known, false)", *named])
-    cells = told.groupBy("at", "word", "n").agg(F.expr(f"bool_or({sure}) as sure"))
+    cells = pieces.groupBy("at", "word", "n").agg(F.expr(f"bool_or({sure}) as sure"))
     unknown = cells.filter("not sure").groupBy("at").agg(F.expr("sum(n) as n"))
     with many_classes(pair.sparkSession):
         return {sides.compared[row["at"]].name: int(row["n"]) for row in unknown.collect()}
@@ -233,9 +239,10 @@ def _unknown_words(sides: Sides, pair: DataFrame, words: Words) -> dict[str, int
 def _standing(
     sides: Sides, pair: DataFrame, words: Words
 ) -> tuple[dict[str, dict[str, frozenset[str]]], frozenset[str]]:
-    """By column and word the originals that it was published for, where it is none of its own.
+    """For each column, the words that were published for other originals, and these originals.
 
-    Columns with too many such pairs are named beside. Words of a set cover what the set does.
+    Also the columns with too many such pairs. Words inside a set are left out: the set says what
+    it covers.
     """
     nominal = _nominal(sides)
     if not nominal:

@@ -1,8 +1,8 @@
 """Two rounds: groups made in one set of blocks are handed to blocks of other cuts.
 
-A group at the border of its block could not take a record from behind it. In the second round the
-borders lie elsewhere. Rows go from round to round in files that only we can read, as a way
-through the JVM would cost as much as the first one; groups are never parted.
+In the first round a group at the border of its block cannot take a record from the next block. In
+the second round the borders lie elsewhere. Rows are handed from one round to the other in private
+files, because a second way through the JVM would cost as much as the first. No group is split.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FILES = pa.schema({"block": pa.int32(), "file": pa.string()})
 
 @dataclass(frozen=True)
 class HandOver:
-    """The first round: group a block, and write every group for the block it goes to."""
+    """The first round: group a block, and write each group to the block of the second round."""
 
     masking: Masking
 
@@ -57,7 +57,7 @@ class HandOver:
 
 @dataclass(frozen=True)
 class TakeOver:
-    """The second round: what was handed to a block, refined and masked."""
+    """The second round: refine and mask the groups that were handed to a block."""
 
     masking: Masking
 
@@ -76,7 +76,7 @@ class TakeOver:
 
 
 def handed(facts: Sequence[BlockFacts]) -> pa.Table:
-    """Which block takes which file."""
+    """A table of the files, with the block of the second round that takes each."""
     pairs = [pair for one in facts for pair in one.handed]
     blocks, files = [block for block, _ in pairs], [name for _, name in pairs]
     return pa.table({"block": blocks, "file": files}, schema=_FILES)

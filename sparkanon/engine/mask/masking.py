@@ -33,20 +33,20 @@ from sparkanon.spaces import FittedSpace
 
 Batches = Iterator[pa.RecordBatch]
 Order = npt.NDArray[np.int64]
-_OWN = (KEY, BLOCK, NEXT, START)  # columns that end with the masking
+_OWN = (KEY, BLOCK, NEXT, START)  # columns of the engine that are not written
 
 
 @dataclass(frozen=True)
 class BlockFacts:
-    """What a block tells the driver about itself; its size does not depend on the rows."""
+    """What a block reports to the driver; the size of it does not depend on the rows."""
 
     block: int
     rows: int
-    file: str = ""  # none: too few or too similar rows, merge the block with its sibling
+    file: str = ""  # the masked rows; empty if the block has to be merged with its sibling
     pair: str = ""  # the same rows beside their originals, if they are to be compared
-    errors: tuple[float, ...] = ()  # `measures.loss.local`
-    keys: tuple[int, int] = (0, 0)  # of its rows, all xor-ed and all summed up
-    handed: tuple[tuple[int, str], ...] = ()  # to blocks of the second round, in these files
+    errors: tuple[float, ...] = ()  # squared errors by column, from `measures.loss.local`
+    keys: tuple[int, int] = (0, 0)  # xor and sum of the keys of its rows
+    handed: tuple[tuple[int, str], ...] = ()  # (block of the second round, file handed to it)
 
     def to_batch(self) -> pa.RecordBatch:
         return pa.RecordBatch.from_pydict({"facts": [json.dumps(asdict(self))]})
@@ -94,11 +94,11 @@ class Masking:
     constraints: Constraints
     floor: int
     keep_groups: bool  # whether the staged table needs group numbers to be verified
-    pair_with: tuple[str, ...] | None  # sensitive columns beside the pairs; None: no pairs
+    pair_with: tuple[str, ...] | None  # sensitive columns written to the pairs; None: no pairs
     folder: str
     key: bytes = field(repr=False)
     weight: str | None = None  # the column that says how much each record counts
-    names: tuple[str, ...] = ()  # of the columns that come in, which Spark numbers
+    names: tuple[str, ...] = ()  # the names of the incoming columns, which arrive as c0, c1, ...
 
     @in_worker
     def __call__(self, batches: Batches) -> Batches:
@@ -184,11 +184,11 @@ class Masking:
         return pa.table(public), pair, loss.local(records, tuple(masked), self.statistics)
 
     def _order(self, masked: list[Column], random: np.random.Generator) -> Order:
-        """In which order the rows are shown; the seed alone knows it.
+        """The order in which rows are written; it cannot be computed without the seed.
 
-        Rows that look the same stand together, by a keyed hash of what they show: files are
-        smaller and counted faster. Two groups that look the same stand mixed. Where a release
-        draws from groups, those do not show, and nothing stands together.
+        Equal rows stand together, by a keyed hash of their released cells, which makes files
+        smaller and counting faster. The rows of two groups with equal cells are mixed. Where a
+        release draws from groups, rows are in a random order, so that it does not show the groups.
         """
         shuffled = random.permutation(len(masked[0].values))
         if self.keep_groups:
@@ -216,7 +216,7 @@ class Masking:
         return {q.name: table.column(q.name).take(order).combine_chunks() for q in self.quasi}
 
     def _whole(self, records: Records, table: pa.Table, order: Order) -> Labels | None:
-        """Groups that keep the constraints, None if there are none; or every record alone."""
+        """Groups that keep the constraints, or None; without groups, every record on its own."""
         if self.groups is None:
             return np.arange(len(order), dtype=np.int32)
         return merged(*self._labels(self.groups, records, table, order))
@@ -234,7 +234,7 @@ class Masking:
 
 
 def key_order(table: pa.Table) -> Order:
-    """Rows by key; where two keys agree, by whatever cells can be ordered."""
+    """Rows in the order of their keys; rows of one key in the order of their cells."""
     keys = table.column(KEY).to_numpy()
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
@@ -246,7 +246,7 @@ def key_order(table: pa.Table) -> Order:
 
 
 def _digest(table: pa.Table, order: Order) -> bytes:
-    """What tells this set of rows from any other: randomness is keyed by it."""
+    """A digest of this set of rows, by which random draws are keyed."""
     keys = np.ascontiguousarray(table.column(KEY).to_numpy()[order])
     return hashlib.sha256(keys.tobytes()).digest()
 
@@ -255,6 +255,6 @@ def _orderable(kind: pa.DataType) -> bool:
     return not (pa.types.is_nested(kind) or pa.types.is_null(kind))
 
 
-def told(facts: Iterable[str]) -> list[BlockFacts]:
-    """The blocks' facts in block order."""
+def block_facts(facts: Iterable[str]) -> list[BlockFacts]:
+    """The facts of all blocks, in block order."""
     return sorted(map(BlockFacts.from_json, facts), key=lambda one: one.block)

@@ -14,7 +14,7 @@ from sparkanon.policy import ColumnType
 from sparkanon.releases import Generalized
 from sparkanon.releases.generalize import HIDDEN, lowest_word
 
-NO_CODE = -1.0  # of a set: no original is equal to it
+NO_CODE = -1.0  # the code of a set of categories, which no original has
 
 
 def span_cells(
@@ -34,8 +34,8 @@ def span_cells(
         values = spans.low / 2 + spans.high / 2
         values = np.where(spans.low == spans.high, spans.low, values)
         texts = _ranges(quasi, spans, originals)
-    told = [HIDDEN if hidden else text for text, hidden in zip(texts, spans.hidden, strict=True)]
-    cells = pa.array(told, pa.string(), mask=spans.null).take(pa.array(spans.labels))
+    shown = [HIDDEN if hidden else text for text, hidden in zip(texts, spans.hidden, strict=True)]
+    cells = pa.array(shown, pa.string(), mask=spans.null).take(pa.array(spans.labels))
     return column.with_values(values[spans.labels], spans.hidden[spans.labels]), cells
 
 
@@ -61,7 +61,7 @@ def _ranges(quasi: Quasi, spans: Generalized, originals: pa.Array) -> list[str]:
 
 
 def _ends(quasi: Quasi, spans: Generalized, originals: pa.Array) -> Iterator[list[str]]:
-    """Least and largest cells: a kernel's double need not hold the digits of a bigint."""
+    """The least and largest cells as Arrow has them, because a double may not hold a bigint."""
     own = replace(quasi, as_text=False).arrow
     cells = pa.table({"group": pa.array(spans.labels), "cell": originals.cast(own)})
     grouped = cells.group_by("group", use_threads=False)

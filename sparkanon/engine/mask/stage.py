@@ -14,9 +14,9 @@ from pyspark.sql import types as T
 from sparkanon.blocks import Tree
 from sparkanon.engine.cut.assign import with_blocks
 from sparkanon.engine.cut.cuttings import Cuttings
-from sparkanon.engine.fit.facts import Facts, as_told
+from sparkanon.engine.fit.facts import Facts, for_masking
 from sparkanon.engine.mask.handover import HandOver, TakeOver, handed
-from sparkanon.engine.mask.masking import BlockFacts, GroupMaker, Masking, told
+from sparkanon.engine.mask.masking import BlockFacts, GroupMaker, Masking, block_facts
 from sparkanon.engine.session.session import batches_by_rows
 from sparkanon.engine.session.warm import warm
 from sparkanon.engine.sql.names import BLOCK, DRAWN, GROUP, NEXT
@@ -33,7 +33,7 @@ from sparkanon.rng import Seed
 
 @dataclass(frozen=True)
 class Staged:
-    """What was staged, in how many blocks, and what they told."""
+    """How many blocks were staged, and what each reported."""
 
     blocks: int
     facts: list[BlockFacts]
@@ -55,8 +55,9 @@ def stage(
 ) -> Staged:
     """Mask every block into Parquet files in the staging folder, and pairs into another.
 
-    Blocks are counted while they are masked. One that turns out too small (the sample could not
-    know), or too uniform for the constraints, is merged with its sibling and the step done again.
+    Blocks are counted while they are masked. A block with too few records (its size was only
+    estimated on a sample), or with too few sensitive values to keep the constraints, is merged
+    with its sibling, and the step is repeated.
     """
     method, promise, groups = policy.method, policy.promise, policy.groups
     warm(method.grouping, method.release)  # once here, so that no worker has to compile
@@ -94,7 +95,8 @@ def stage(
             remove(work)
             return Staged(tree.blocks, blocks)
         remove(work)
-        # too uniform for the constraints after the second round: one must do
+        # If `small` is empty, blocks of the second round alone cannot keep the constraints. Then
+        # the step is repeated without a second round, and blocks that cannot are merged.
         second = cuttings.second if small else None
         cuttings = replace(cuttings, tree=tree.without(small), second=second)
 
@@ -107,11 +109,11 @@ def _masked(cuttings: Cuttings, masking: Masking, promise: Promise) -> list[Bloc
     trees = {BLOCK: cuttings.tree}
     if cuttings.second is not None:
         trees[NEXT] = cuttings.second
-    rows = as_told(cuttings.rows, masking.quasi)
+    rows = for_masking(cuttings.rows, masking.quasi)
     placed = with_blocks(rows.selectExpr("*", *extra), trees, numbers, nominal)
     placed = placed.repartitionById(cuttings.tree.blocks, BLOCK)
     masking = replace(masking, names=tuple(placed.columns))
-    # `mapInArrow` takes a dot in a name for the way into a struct
+    # `mapInArrow` reads a dot in a name as access to a field of a struct
     plain = placed.toDF(*(f"c{i}" for i in range(len(placed.columns))))
     return _facts(plain, masking if cuttings.second is None else HandOver(masking))
 
@@ -130,11 +132,11 @@ def _taken_over(
 def _facts(rows: DataFrame, work: Masking | HandOver | TakeOver) -> list[BlockFacts]:
     with batches_by_rows(rows.sparkSession):
         found = rows.mapInArrow(work, "facts string").collect()  # one row a block
-    return told(row["facts"] for row in found)
+    return block_facts(row["facts"] for row in found)
 
 
 def _move(work: Path, folder: Path, names: set[str]) -> None:
-    """Take what the successful tasks name; a lost one that still writes cannot reach the table."""
+    """Move the files that successful tasks named; a lost task that still writes is ignored."""
     _check_shared(work, names)
     folder.mkdir()
     for name in names:

@@ -1,4 +1,4 @@
-"""The private place that keeps which released row was which record."""
+"""The pairing: a private table that says which released row was which record."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sparkanon.errors import InputError, Problem, SparkanonError
 
 
 def place_for(place: str, *, dry_run: bool) -> Staging:
-    """Where the pairing is put together, or why none can be kept there, before any work."""
+    """A staging folder for the pairing, or an error before any work if it cannot be kept there."""
     target = local_path(place, "private.path")
     staging = Staging(target, check=_check_pairing, where="private", dry_run=dry_run)
     staging.prepare()
@@ -28,10 +28,13 @@ def _check_pairing(found: Path, target: Path) -> None:
 
 
 def put_together(pairs: Path, staging: Staging) -> None:
-    """All that can fail, before the release is out: readable by the owner from the first byte."""
+    """Copy the pairs into the staging folder, so that whatever can fail fails before publishing.
+
+    Only the owner can read the files, from the first byte on.
+    """
     try:
         staging.table.mkdir(mode=0o700)
-        for path in pairs.iterdir():  # copied: it may be on another disk
+        for path in pairs.iterdir():  # not renamed, because it may be on another disk
             shutil.copyfile(path, staging.table / path.name)
         (staging.table / PAIRING).touch()
         list_files(staging.table)
@@ -43,7 +46,7 @@ def put_together(pairs: Path, staging: Staging) -> None:
 
 
 def keep(staging: Staging) -> None:
-    """Put the pairing of the release that is out now where the policy says."""
+    """Move the pairing to the place that the policy says, once its release is published."""
     try:
         staging.publish(staging.table)
     except SparkanonError as error:
@@ -64,9 +67,9 @@ def check_same(
     pair: DataFrame, table: DataFrame, cells: Sequence[str], what: str = "release"
 ) -> None:
     """Whether this pairing belongs to this table: the same cells, whatever their order."""
-    # a sum: equal rows, which a release is full of, would cancel out in an xor
-    told = "count(1) as n", f"sum(cast({hash_of(cells)} as decimal(38, 0))) as cells"
-    one, other = (side.selectExpr(*told).collect()[0] for side in (pair, table))
+    # A sum, because an xor of hashes would cancel out pairs of equal rows.
+    sums = "count(1) as n", f"sum(cast({hash_of(cells)} as decimal(38, 0))) as cells"
+    one, other = (side.selectExpr(*sums).collect()[0] for side in (pair, table))
     if tuple(one) != tuple(other):
         text = f"holds the pairing of another {what}; anonymize again"
         raise InputError(Problem("private.path", text))

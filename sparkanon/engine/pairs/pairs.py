@@ -1,7 +1,7 @@
 """A pair of tables side by side: x0, x1, ... are original cells, z0, z1, ... released ones.
 
-The sensitive columns that the release tells are s0, s1, ... Numbering instead of names: a pair
-may hold two columns of one name, and Arrow takes a dot for the way into a struct.
+The sensitive columns of the release are s0, s1, ... Columns are numbered because original and
+release have the same names, and because Arrow reads a dot in a name as access to a struct.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ class Compared:
 
     name: str
     scale: Scale
-    x: str  # a double; of a nominal column its text
+    x: str  # the original cell as a double, or as text if the column is nominal
     z: str
-    covers: str | None = None  # of `released_cover`
-    origin: int = 0  # what the numbers that `covers` tells are counted from here
+    covers: str | None = None  # what the released cell covers, from `released_cover`
+    origin: int = 0  # `x` and `z` are counted from here; the numbers of `covers` from 0
 
 
 @dataclass(frozen=True)
 class Sides:
-    """What there is to compare. Without `pair` nobody knows which row was whose."""
+    """The two tables of an audit, and their pairs of rows if it is known which belong together."""
 
     original: DataFrame  # x0, x1, ...
     released: DataFrame  # z0, ..., s0, ...
     pair: DataFrame | None
     compared: tuple[Compared, ...]
     sensitive: tuple[str, ...]
-    group: str | None = None  # of a release that draws from groups: the column that names them
-    blocks: tuple[tuple[str, ...], ...] = ()  # columns whose cells were drawn as a unit
-    suppressed: int = 0  # originals that a key finds nowhere in the release
+    group: str | None = None  # the column with group numbers, if the release draws from groups
+    blocks: tuple[tuple[str, ...], ...] = ()  # columns whose cells were moved as a unit
+    suppressed: int = 0  # originals whose key is not in the release
     unpublished: DataFrame | None = None  # those originals, if there are any
     no_classes: str | None = None  # why nothing can be said about classes or groups
     no_means: str | None = None  # why the values cannot be means of groups
@@ -52,7 +52,7 @@ class Sides:
 
 
 def own_release(quasi: Sequence[Quasi]) -> tuple[Compared, ...]:
-    """For a release of ours: the released cell has the type that the policy said."""
+    """How columns are compared in our own release, whose cells have the types of the policy."""
     return tuple(
         Compared(
             q.name,

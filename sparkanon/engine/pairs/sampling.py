@@ -49,8 +49,9 @@ class Binning:
 def sample(side: DataFrame, numbers: Sequence[str], rows: int, wanted: int = ROWS) -> pa.Table:
     """Some `wanted` rows of these expressions, chosen by their own hash; as c0, c1, ...
 
-    Any cluster repeats it: of equal rows, which nothing tells apart, a number is drawn that is
-    in proportion. Drawn all or none, few combinations would make a huge sample or an empty one.
+    The sample is the same on any cluster: of equal rows, a number in proportion is drawn, rounded
+    by their hash. If equal rows were drawn all or none, a table of few combinations would give a
+    huge sample or an empty one.
     """
     names = [f"c{i}" for i in range(len(numbers))]
     named = side.selectExpr(*(f"{sql} as {c}" for sql, c in zip(numbers, names, strict=True)))
@@ -66,7 +67,7 @@ def sample(side: DataFrame, numbers: Sequence[str], rows: int, wanted: int = ROW
 def binnings(
     compared: Sequence[Compared], original: pa.Table, released: pa.Table
 ) -> tuple[Binning, ...]:
-    """Bins that fit both samples."""
+    """Bins for every column, fitted on the samples of both sides."""
     made = []
     for i, c in enumerate(compared):
         x, z = (table.column(f"c{i}").combine_chunks() for table in (original, released))

@@ -1,4 +1,4 @@
-"""Two tables of any origin as sides that can be compared, or everything that stands against it."""
+"""Prepare two tables of any origin for a comparison, or say why they cannot be compared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sparkanon.engine.cells.released import released_cover, released_number, unr
 from sparkanon.engine.pairs.pairs import Compared, Sides, renamed
 from sparkanon.engine.sql.names import quoted
 from sparkanon.engine.table.columns import Quasi
-from sparkanon.errors import InputError, Problem
+from sparkanon.errors import InputError, Problem, counted
 
 _KEY = "__sparkanon_pair"
 
@@ -46,18 +46,18 @@ def compare(
 
 
 def _unreadable(quasi: Sequence[Quasi], released: DataFrame) -> list[Problem]:
-    """A cell that cannot be read would pass for a suppressed one, and hide a risk."""
+    """Refuse cells that cannot be read: they would count as suppressed and understate a risk."""
     fields = {field.name: field.dataType for field in released.schema.fields}
-    told = [(q, unreadable_cell(q, fields[q.name])) for q in quasi if q.name in fields]
-    asked = [(q, sql) for q, sql in told if sql is not None]
+    checks = [(q, unreadable_cell(q, fields[q.name])) for q in quasi if q.name in fields]
+    asked = [(q, sql) for q, sql in checks if sql is not None]
     if not asked:
         return []
     (counts,) = released.selectExpr(*(f"count_if({sql})" for _, sql in asked)).collect()
     return [
         Problem(
             f"columns.{q.name}",
-            f"{n} cells of the release are no value, range or set of the original's type; "
-            "if they are labels, say type: nominal",
+            f"{counted(n, 'cell of the release is', 'cells of the release are')} no value, range "
+            "or set of the original's type; for labels, say type: nominal",
         )
         for (q, _), n in zip(asked, counts, strict=True)
         if n
@@ -70,7 +70,7 @@ def apart(
     original: DataFrame,
     released: DataFrame,
 ) -> Sides:
-    """Nobody knows which row was whose."""
+    """Both tables without pairs, because nothing says which rows belong together."""
     names = [c.name for c in compared]
     x = original.selectExpr(*renamed(names, "x"))
     z = released.selectExpr(*renamed(names, "z"), *renamed(sensitive, "s"))
@@ -85,7 +85,7 @@ def joined(
     key: str,
     suppression: bool,
 ) -> Sides:
-    """Rows that a key of both tables brings together."""
+    """Both tables with the pairs of rows that have the same key."""
     problems = list(_key_problems(original, released, key))
     if problems:
         raise InputError(problems)
@@ -138,21 +138,26 @@ def _count_problems(
     (rows_x, keys_x), (rows_z, keys_z) = x, z
     for side, rows, keys in (("original", rows_x, keys_x), ("release", rows_z, keys_z)):
         if keys < rows:
-            yield Problem("--key", f"{rows - keys} rows of the {side} have no key of their own")
+            one, several = f"row of the {side} has", f"rows of the {side} have"
+            text = counted(
+                rows - keys, f"{one} no key of its own", f"{several} no key of their own"
+            )
+            yield Problem("--key", text)
             return
     if pairs < rows_z:
-        text = f"{rows_z - pairs} rows of the release have a key that the original does not have"
-        yield Problem("--key", text)
+        found = counted(rows_z - pairs, "row of the release has", "rows of the release have")
+        yield Problem("--key", f"{found} a key that the original does not have")
     elif rows_z < rows_x and not suppression:
         yield fewer_rows(rows_x, rows_z)
 
 
 def fewer_rows(rows_x: int, rows_z: int) -> Problem:
     if rows_z > rows_x:
-        text = f"the release has {rows_z} rows, more than the {rows_x} of the original"
+        rows = counted(rows_z, "row")
+        text = f"the release has {rows}, more than the {rows_x:,} of the original"
         return Problem("release", text)
     return Problem(
         "audit.suppression",
-        f"the original has {rows_x} rows and the release {rows_z}; if rows were suppressed, "
+        f"the original has {rows_x:,} rows and the release {rows_z:,}; if rows were suppressed, "
         "say audit: {suppression: true}",
     )

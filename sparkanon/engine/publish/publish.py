@@ -35,11 +35,11 @@ from sparkanon.errors import InputError, Problem
 from sparkanon.policy.checks import is_inside
 from sparkanon.policy.model import Sink
 
-_NOTE = "sparkanon_run_id"  # in the commit of a Delta table
-_PROPERTY = "sparkanon.run_id"  # of a catalog table
-_SUFFIX = r"\d{8}t\d{6}_[0-9a-f]{8}"  # of a table that a run has taken away: a run id
-_LOOKS, _PAUSE = 10, 1.0  # at a table that a run may be renaming right now
-_PARTS = r"`(?:[^`]|``)+`|[^.`]+"  # of a name in the catalog
+_NOTE = "sparkanon_run_id"  # the field in the commit of a Delta table
+_PROPERTY = "sparkanon.run_id"  # the property of a catalog table
+_SUFFIX = r"\d{8}t\d{6}_[0-9a-f]{8}"  # a run id, in the name of an old table that a run put aside
+_LOOKS, _PAUSE = 10, 1.0  # how often to look for a table that a run may be renaming, and seconds
+_PARTS = r"`(?:[^`]|``)+`|[^.`]+"  # one part of a name in the catalog
 
 
 def staging_for(
@@ -47,8 +47,8 @@ def staging_for(
 ) -> Staging:
     """Where the unverified table goes: beside the output, so that a rename can publish it.
 
-    First gives back what a run that was killed had in its hands, unless this is a dry run. Refuses
-    an output that would replace anything but a release.
+    First restores an old release that a killed run had put aside, unless this is a dry run.
+    Refuses an output that would replace anything but a release.
     """
     if sink is None:
         return Staging(scratch / "release")
@@ -99,9 +99,9 @@ def _check_delta(spark: SparkSession, sink: Sink) -> None:
 
 
 def _give_back(spark: SparkSession, name: str) -> None:
-    """A run that was killed between its two renames left the old release under another name.
+    """Restore the old release of a run that was killed between its two renames.
 
-    One that lives gives the name back itself in the next moment: wait.
+    A run that is still alive takes the name again in a moment, so wait for it first.
     """
     for _ in range(_LOOKS):
         if spark.catalog.tableExists(name):
@@ -114,7 +114,7 @@ def _give_back(spark: SparkSession, name: str) -> None:
 
 
 def _old_tables(spark: SparkSession, name: str) -> list[str]:
-    """Old releases of this name, by time: named as we name them, and with our property."""
+    """Old releases that runs put aside, oldest first: by the form of the name and our property."""
     *path, table = re.findall(_PARTS, name)
     table = table.strip("`").lower()
     inside = f"IN {'.'.join(path)} " if path else ""
@@ -169,7 +169,7 @@ def _location(spark: SparkSession, name: str) -> str | None:
     database = ".".join(path) or f"`{spark.catalog.currentDatabase()}`"
     try:
         rows = spark.sql(f"DESCRIBE DATABASE {database}").collect()
-    except AnalysisException:  # no such database: said when the table is written
+    except AnalysisException:  # no such database, which is an error when the table is written
         return None
     folder = next((str(r["info_value"]) for r in rows if r["info_name"] == "Location"), None)
     return f"{folder}/{table.strip('`').lower()}" if folder is not None else None
@@ -228,7 +228,7 @@ def _replace(
         open_up(folder, staging.path)
         staging.publish(folder)
         return
-    _check_output(spark, sink)  # again: much may have happened since the start
+    _check_output(spark, sink)  # again, because it may have changed since the start
     try:
         if sink.format == "delta":
             _overwrite_delta(staged, sink, manifest).save(sink.place)

@@ -1,1 +1,1 @@
-"""What is kept of a run: its steps, gates, manifest and measures."""
+"""The records of a run: its steps, gates, manifest and measures."""

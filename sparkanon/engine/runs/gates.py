@@ -1,4 +1,4 @@
-"""Gates: limits that stop a publication, held against the bad end of what was measured."""
+"""Gates: limits that stop a publication, compared with the worse end of what was measured."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sparkanon.policy import Policy
 class Gate:
     """A limit, the value that was measured, and whether the release may pass.
 
-    `compared` is what the limit was held against: the value where it is exact, otherwise the end
-    of its interval that is worse for the release. A sample too small to decide does not pass.
+    `compared` is what the limit was compared with: the value if it is exact, otherwise the end of
+    its interval that is worse for the release. So a sample too small to decide does not pass.
     """
 
     gate: str

@@ -1,4 +1,4 @@
-"""The manifest of a run: everything that can be told without telling a cell."""
+"""The manifest of a run: what was done, with which settings and results, and no cell."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def make_manifest(
     seconds: dict[str, float],
     spark_version: str,
 ) -> dict[str, Any]:
-    """`seconds` is kept as it is, so that steps still to come are told, too."""
+    """The manifest; `seconds` is not copied, so that steps still to come are in it as well."""
     return {
         "run_id": run_id,
         "status": status,
@@ -68,9 +68,9 @@ def _promise(policy: Policy, gates: Sequence[Gate]) -> dict[str, Any]:
 
 
 def for_readers(manifest: Mapping[str, Any], released: Sequence[str]) -> dict[str, Any]:
-    """What goes out with the release, a list of what may: nothing about source, seed or few.
+    """What goes out with the release: only what is listed here, and nothing about fewer than k.
 
-    Measures are coarse (`measures.public`). Whatever else the private manifest holds stays there.
+    Measures are coarse (`sparkanon.public`). Nothing is said about the source or the seed.
     """
     policy, k, rows = manifest["policy"], manifest["k"], manifest["rows_out"]
     measures = [public(Measure(**one), rows, k) for one in manifest["measures"]]
@@ -93,7 +93,7 @@ def for_readers(manifest: Mapping[str, Any], released: Sequence[str]) -> dict[st
 
 
 def versions_of(spark: str) -> dict[str, str]:
-    """Of ourselves, of what we stand on, and of Spark and Python."""
+    """The versions of sparkanon, of the libraries it uses, and of Spark and Python."""
     found = {}
     for name in _LIBRARIES:
         try:

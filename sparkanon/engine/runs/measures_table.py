@@ -26,12 +26,12 @@ def append(
 ) -> None:
     """Add the measures of a run; readers of the table see all of them or none."""
     rows = [(run_id, taken, m.measure, m.column, m.value, m.low, m.high) for m in measures]
-    made = spark.createDataFrame(rows, _SCHEMA).coalesce(1)  # one file: it is there or not
+    made = spark.createDataFrame(rows, _SCHEMA).coalesce(1)  # one file is seen whole or not at all
     try:
         if is_local(table.path):  # they are as exact as in the folder of runs
             make_folder(local_path(table.path, "audit.table.path"))
         made.write.format(table.format).mode("append").save(table.path)
     except Exception as error:
-        # not a wrong input: all else is done by now
+        # exit code 1 and not 2: the input was fine, and everything else is done by now
         text = f"{table.path} cannot be appended to ({type(error).__name__})"
         raise SparkanonError(Problem("audit.table", text)) from None

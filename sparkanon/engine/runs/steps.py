@@ -1,4 +1,4 @@
-"""Steps of a run: timed, and told to whoever watches."""
+"""Steps of a run: timed, and reported to a watcher."""
 
 from __future__ import annotations
 

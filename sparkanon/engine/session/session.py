@@ -26,10 +26,10 @@ _LOCAL = {
     "spark.driver.memory": "4g",
     "spark.sql.session.timeZone": "UTC",
     "spark.databricks.delta.snapshotPartitions": "2",
-    # a local TCP connection waits 40 ms for an acknowledgement in every task
+    # Unix sockets, because local TCP waits 40 ms for an acknowledgement in every task.
     "spark.python.unix.domain.socket.enabled": "true",
-    "spark.python.sql.dataFrameDebugging.enabled": "false",  # it asks the JVM at every call
-    # 200 by default, which costs more than the work on a few cores
+    "spark.python.sql.dataFrameDebugging.enabled": "false",  # it calls the JVM for every column
+    # The default of 200 partitions costs more than the work itself on a few cores.
     "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 2)),
     "spark.io.encryption.enabled": "true",  # rows that Spark shuffles and spills
 }
@@ -38,20 +38,20 @@ _DELTA = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
 _PRIVATE = 0o077
-_SOCKET_PATH = 60  # bytes of a folder for sockets; with their names they may have a hundred
+_SOCKET_PATH = 60  # bytes of a folder's path, because a socket's whole path may have about 100
 _jvm_starts = threading.Event()
 
 
 def get_session(
     *, delta: bool = False, log: Path | None = None, conf: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """The active session, or a new one that writes what it has to say into `log`.
+    """The active session, or a new one that writes its log into `log`.
 
     Under spark-submit the session belongs to the cluster's settings and none are changed. On its
     own it is a local one; `SPARK_CONF_DIR` (default: conf/spark of the working folder, where there
     is one) may set anything, a mirror or a folder of jars for Delta included.
     """
-    for name in _QUIET_LOGGERS:  # they print whole plans, literals and all
+    for name in _QUIET_LOGGERS:  # these print whole plans, including literals
         logging.getLogger(name).setLevel(logging.CRITICAL)
     session = SparkSession.getActiveSession()
     if session is None:
@@ -79,7 +79,7 @@ def _new_session(delta: bool, log: Path | None, conf: Mapping[str, str]) -> Spar
             settings |= _DELTA | _without_chosen({"spark.jars.packages": _delta_coordinates()})
     for name, value in {**settings, **conf}.items():
         builder = builder.config(name, value)
-    for last in (not delta, True):  # a download can fail once and go through the next time
+    for last in (not delta, True):  # with Delta a second try, because a download can fail once
         try:
             with _said_into(log), _private_umask():
                 return builder.getOrCreate()
@@ -93,17 +93,17 @@ def _new_session(delta: bool, log: Path | None, conf: Mapping[str, str]) -> Spar
 
 
 def _private_files(conf: Mapping[str, str]) -> dict[str, str]:
-    """Settings that keep what Spark writes on the way in a private folder that is cleared."""
+    """Settings that keep Spark's temporary files in a private folder that is cleared."""
     umask = os.umask(_PRIVATE)
     os.umask(umask)
     # Hadoop has a umask of its own for the files of tables, and ignores that of the JVM
     settings = {"spark.hadoop.fs.permissions.umask-mode": f"{umask:03o}"}
     master = {"spark.master": "local", **_chosen(), **conf}["spark.master"]
     if master.startswith("local") and "SPARK_LOCAL_DIRS" not in os.environ:
-        settings["spark.local.dir"] = str(scratch())  # its lease is of this host
+        settings["spark.local.dir"] = str(scratch())  # private, and cleared by later runs
         if len(os.fsencode(scratch())) <= _SOCKET_PATH:
             settings["spark.python.unix.domain.socket.dir"] = str(scratch())
-        else:  # by TCP then, slower, with a secret that keeps others out
+        else:  # TCP is slower, but Spark's secret keeps other users out
             settings["spark.python.unix.domain.socket.enabled"] = "false"
     return settings
 
@@ -112,7 +112,7 @@ def _private_files(conf: Mapping[str, str]) -> dict[str, str]:
 def _private_umask() -> Iterator[None]:
     """While this lasts, a JVM that starts can write no file that others may read.
 
-    Set in the new process alone: a umask here would be that of all threads.
+    The umask is set in the new process alone, because here it would hold for all threads.
     """
     _jvm_starts.set()
     try:
@@ -161,7 +161,7 @@ def _has_delta(session: SparkSession) -> bool:
 
 
 def session_of(given: SparkSession | None, *frames: DataFrame | None) -> SparkSession:
-    """The session given, that of the first table there is, or the one that runs."""
+    """The session that was given, else that of the first table, else the active one."""
     known = given or next((frame.sparkSession for frame in frames if frame is not None), None)
     return known or SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
 
@@ -169,17 +169,17 @@ def session_of(given: SparkSession | None, *frames: DataFrame | None) -> SparkSe
 def batches_by_rows(session: SparkSession) -> contextlib.AbstractContextManager[None]:
     """While this lasts, rows go to Python in batches of a number of rows, whatever their bytes.
 
-    Spark would count the bytes of the batch again after every row, a fifth of all that the JVM
-    does in a masking job. A whole block is held in memory anyway.
+    Otherwise Spark counts the bytes of the batch again after every row, which is a fifth of the
+    JVM's work in a masking job. A whole block is held in memory anyway.
     """
     return _setting(session, "spark.sql.execution.arrow.maxBytesPerBatch", str(2**31 - 1))
 
 
 def many_classes(session: SparkSession) -> contextlib.AbstractContextManager[None]:
-    """While this lasts, Spark counts without the small map that it fills before the large one.
+    """While this lasts, Spark counts groups without its small first-level hash map.
 
-    It holds 65,536 classes. Beyond, all rows are looked up in both, and a count takes half as
-    long again.
+    That map holds 65,536 classes. With more, every row is looked up in two maps, and a count
+    takes half as long again.
     """
     return _setting(session, "spark.sql.codegen.aggregate.map.twolevel.enabled", "false")
 
@@ -224,7 +224,7 @@ def log_file(run_id: str) -> Path:
 
 @contextlib.contextmanager
 def _said_into(log: Path | None) -> Iterator[None]:
-    """While this lasts, a JVM that starts gets the log file as its stdout and stderr for good."""
+    """While this lasts, a JVM that starts gets the log file as its stdout and stderr."""
     if log is None:
         yield
         return

@@ -26,10 +26,11 @@ _warm: set[str] = set()  # what this process has run already
 
 
 def warm(grouping: Grouping | None, release: Release) -> None:
-    """Run both on a few records with the signatures of production, both distances.
+    """Compile the kernels of a grouping and a release by running them on a few records.
 
-    The grouping on some more where it serves large blocks, which it may treat in another way.
-    Nothing is compiled where no groups are made.
+    They run with both distances and the array types of a real run. A grouping that serves large
+    blocks also runs on more records, because it may treat large blocks in another way. Without a
+    grouping nothing is compiled.
     """
     if grouping is None or repr((grouping, release)) in _warm:
         return
@@ -46,7 +47,7 @@ def warm(grouping: Grouping | None, release: Release) -> None:
 
 
 def warm_linkage() -> None:
-    """The same for the search of linkage."""
+    """Compile the kernels of the linkage search by points."""
     for points in _examples(12):
         values, metric = arrays(points)
         cls, best = np.arange(points.n), np.ones(points.n)
@@ -55,7 +56,7 @@ def warm_linkage() -> None:
 
 
 def warm_boxes() -> None:
-    """The same for the search of linkage where cells are hidden."""
+    """Compile the kernels of the linkage search by boxes."""
     if "boxes" in _warm:
         return
     for capped in (False, True):
@@ -71,10 +72,11 @@ def warm_boxes() -> None:
 
 
 def warm_all() -> None:
-    """For `make setup`: every grouping, and the only release that has a kernel.
+    """Compile all kernels, for `make setup`: every grouping, and the one release with a kernel.
 
-    On all cores, as compiling takes minutes. What most share comes first; two that stand side by
-    side in the registry often share the rest. The last one takes longest, so it begins.
+    This uses all cores, because it takes minutes. The kernels that most groupings share come
+    first. Then groupings are taken in pairs of the registry's order, because neighbours often
+    share more; the last pair takes longest, so it is started first.
     """
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         done = [pool.submit(warm_linkage), pool.submit(warm_boxes)]
@@ -92,7 +94,7 @@ def _warm_both(keys: Sequence[str]) -> None:
 
 def _examples(n: int) -> Iterator[Points]:
     values = np.random.default_rng(n).random((2, n))
-    # always broken: all kernels of a merge run
+    # A rule that no group keeps, so that all kernels of a merge run.
     guard = make_guard([Rule(CLOSE_ORDERED, -1.0, 1.0, np.arange(n) % 2, np.ones(2, np.int64))])
     yield Points(values, Metric.euclidean(2), guard)
     yield Points(values, Metric.manhattan(np.ones(2), np.array([False, True])), guard)

@@ -1,4 +1,4 @@
-"""What a Python worker of Spark needs to know about being one."""
+"""What functions that run in Spark's Python workers share."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ def settles(work: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
     return settled
 
 
-def told_by_place(work: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
-    """Any error as its type and place: its text may hold a cell."""
+def errors_by_place(work: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
+    """Replace any error by its type and place, because its text may hold a cell."""
 
     @wraps(work)
-    def told(*args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
         failure: KernelError | None = None
         try:
             yield from work(*args, **kwargs)
         except Exception as error:
-            failure = KernelError(places.told(error))
+            failure = KernelError(places.place_of(error))
         if failure is not None:
             raise failure
 
-    return told
+    return guarded
 
 
 def in_worker(work: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
     """What all of our functions need that Spark's Python workers run."""
-    return settles(told_by_place(work))
+    return settles(errors_by_place(work))
 
 
 def whole_blocks(

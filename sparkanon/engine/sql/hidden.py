@@ -26,7 +26,7 @@ def hidden(spark: SparkSession, value: pa.Array) -> Column:
 
 
 class HiddenViews:
-    """The same for expressions that are text: temporary views, gone when the run is."""
+    """Hidden values for expressions in SQL, as temporary views that are dropped after the run."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark

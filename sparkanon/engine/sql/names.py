@@ -1,7 +1,7 @@
 """Names and literals in SQL, and the names the engine keeps for itself.
 
-Expressions are written as SQL: a wide policy needs hundreds of them, and each made by a call of
-its own crosses to the JVM several times.
+Expressions are written as SQL texts, because a wide policy needs hundreds of them, and each
+`Column` object that is built costs several calls to the JVM.
 """
 
 from __future__ import annotations

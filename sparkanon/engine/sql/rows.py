@@ -1,4 +1,4 @@
-"""Stable row keys: order, sample and hash cuts come from the row itself, never from its place."""
+"""Stable row keys: order, sample and hash cuts follow from a row's cells, never from its place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sparkanon.engine.sql.names import KEY, quoted
 
 
 def row_hash(fields: Iterable[T.StructField]) -> str:
-    """A 64-bit hash of these cells, in SQL. Equal rows are interchangeable, they need no order.
+    """A 64-bit hash of these cells, in SQL. Equal rows are interchangeable and need no order.
 
     It carries no key, because Spark prints its plans; what must be secret (output order, draws)
     is keyed in the kernels.
@@ -22,21 +22,21 @@ def row_hash(fields: Iterable[T.StructField]) -> str:
 
 
 def hash_of(cells: Iterable[str], *more: str) -> str:
-    """A 64-bit hash of these cells, in SQL, a null among them; `more` are never null."""
+    """A 64-bit hash of these cells, which may be null, and of `more`, which are not; in SQL."""
     return _hashed(((cell, cell) for cell in cells), *more)
 
 
 def _hashed(cells: Iterable[tuple[str, str]], *more: str) -> str:
-    """Of (what is hashed, the cell that it stands for).
+    """The hash of `cells`, pairs of the SQL to hash and the cell that it was made from.
 
-    `xxhash64` skips nulls, so the mark beside each cell keeps (null, x) and (x, null) apart.
+    `xxhash64` skips nulls, so a mark beside each cell makes (null, x) and (x, null) differ.
     """
     marked = (f"{hashed}, {cell} is null" for hashed, cell in cells)
     return f"xxhash64({', '.join((*marked, *more))})"
 
 
 def _holds_map(kind: T.DataType) -> bool:
-    """Maps have no hash in Spark, and neither have variants."""
+    """Whether the type is or holds a map or a variant, which Spark cannot hash."""
     if isinstance(kind, T.ArrayType):
         return _holds_map(kind.elementType)
     if isinstance(kind, T.StructType):

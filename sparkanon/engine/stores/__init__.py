@@ -1,1 +1,1 @@
-"""Where files go: folders that are replaced whole, private places, leases of runs."""
+"""Where files go: folders that are replaced as a whole, private places, leases of runs."""

@@ -1,4 +1,4 @@
-"""Places on disk: whose they are, and whether they can be written."""
+"""Folders on disk: whether they belong to sparkanon, and whether they can be written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PROBE = 2**16  # bytes: more than a manifest and a report have
 
 
 def local_path(path: str, where: str = "output.path") -> Path:
-    """The folder behind a path or file: URL; what a link leads to is replaced, not the link."""
+    """The folder of a path or file: URL; a link is followed, so that the link itself stays."""
     return Path(os.path.realpath(without_scheme(path, where)))
 
 
@@ -44,12 +44,15 @@ def is_local(path: str) -> bool:
 
 
 def check_replaceable(found: Path, output: Path) -> None:
-    """Only a release of ours, with nobody else's files, or nothing may stand where one goes."""
+    """Refuse an output folder that is neither empty nor a release of ours without other files."""
     check_ours(found, output, MANIFEST, "output.path", "release")
 
 
 def check_ours(found: Path, place: Path, mark: str, where: str, what: str) -> None:
-    """Refuse what has no file `mark`, or files besides its own; `found` stands at `place`."""
+    """Refuse a folder without the file `mark` or with foreign files.
+
+    `found` is where its files are now; `place` is its name in messages.
+    """
     if not os.path.lexists(found):
         return
     marked = (found / mark).is_file()
@@ -79,9 +82,9 @@ def is_free(place: Path) -> bool:
 
 
 def open_up(folder: Path, beside: Path) -> None:
-    """Give what Spark and its workers wrote the permissions that this process would give.
+    """Give files of Spark and its workers the permissions that this process would give them.
 
-    A new file tells which, because the umask is not all that decides.
+    These are taken from a new file, because not only the umask decides about them.
     """
     probe = beside / "probe"
     probe.mkdir()
@@ -94,18 +97,18 @@ def open_up(folder: Path, beside: Path) -> None:
 
 
 def check_writable_folder(path: str, where: str) -> None:
-    """Whether a folder can be written, or made, before any work is done for it."""
+    """Refuse a folder that cannot be written or made, before any work is done for it."""
     check_writable(local_path(path, where), where)
 
 
 def check_writable(folder: Path, where: str, name: str = "x" * 40) -> None:
-    """The same of a folder without links, and for a file of this name. Leaves nothing behind.
+    """Refuse a folder in which no file of this name can be written. Leaves nothing behind.
 
-    Permissions alone do not tell: a disk may be full, or mounted to be read only.
+    A file is really written, because permissions do not show that a disk is full or read-only.
     """
     try:
         there = next(p for p in (folder, *folder.parents) if _is_there(p))
-        _is_there(folder / name)  # or it is too long
+        _is_there(folder / name)  # fails if the path is too long
         with tempfile.TemporaryFile(prefix=".sparkanon-", dir=there) as file:
             file.write(bytes(_PROBE))
             file.flush()
@@ -124,7 +127,7 @@ def _is_there(place: Path) -> bool:
 
 
 def check_same_disk(folder: Path, output: Path) -> None:
-    """A rename publishes, so staging and output must be on one file system."""
+    """Refuse staging on another file system than the output, because a rename publishes."""
 
     def disk(path: Path) -> int:
         return next(p for p in (path, *path.parents) if p.exists()).stat().st_dev
@@ -136,7 +139,7 @@ def check_same_disk(folder: Path, output: Path) -> None:
 
 @contextlib.contextmanager
 def writing(folder: Path, where: str) -> Iterator[None]:
-    """Errors of the file system, in words."""
+    """Turn errors of the file system into an error in words."""
     try:
         yield
     except OSError as error:

@@ -1,8 +1,8 @@
 """Leases: a file in a private folder that its run touches every few seconds.
 
 Host and process number say nothing on a cluster: the next run may be on another host, or in
-another container where the same number is somebody else's. The age of a file says the same
-everywhere, as long as it is told by the clock of the file system that the file is on.
+another container where the same number belongs to another process. The age of a file is the same
+everywhere, as long as it is measured by the clock of the file system that holds the file.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Lease:
         threading.Thread(target=self._beat, name="sparkanon-lease", daemon=True).start()
 
     def renew(self) -> bool:
-        """Touch the file; False if the folder is gone or somebody else's."""
+        """Touch the file; False if the folder is gone or belongs to another run."""
         try:
             number = os.open(self._file, os.O_RDWR)
         except OSError:
@@ -60,8 +60,8 @@ class Lease:
 def is_stale(folder: Path) -> bool:
     """Whether nobody has touched the lease of this folder for too long.
 
-    A folder without a lease is being made or removed right now, or a lost task has made it anew:
-    its own age counts.
+    A folder without a lease is being made or removed right now, or was made again by a lost task.
+    Then the age of the folder itself counts.
     """
     with contextlib.suppress(FileNotFoundError):
         return abs(_now(folder.parent) - _touched(folder)) > STALE
@@ -70,7 +70,7 @@ def is_stale(folder: Path) -> bool:
 
 def _touched(folder: Path) -> float:
     try:
-        # opened, because network file systems may answer a plain stat from memory
+        # The file is opened, because network file systems may answer a plain stat from a cache.
         number = os.open(folder / LEASE, os.O_RDONLY)
     except FileNotFoundError:
         return folder.lstat().st_mtime

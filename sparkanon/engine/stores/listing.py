@@ -10,20 +10,20 @@ from pathlib import Path
 MANIFEST = "_sparkanon.json"  # Spark does not read files that start with an underscore
 PAIRING = "_sparkanon_pairing"
 FILES = "_sparkanon_files.json"
-# what releases consist of that were written before there was a list
+# Names of the files of releases that were written by versions without a list.
 _USUAL = re.compile(
     rf"([^/]+=[^/]*/)*(part-[^/]*|_SUCCESS|{re.escape(MANIFEST)}|{PAIRING}|\.[^/]*\.crc)"
 )
 
 
 def list_files(folder: Path) -> None:
-    """Write names and sizes of all files of a release into one more, last of all."""
+    """Write a last file with the names and sizes of all other files of a release."""
     text = json.dumps({"files": dict(sorted(_sizes(folder).items()))}, indent=0)
     (folder / FILES).write_text(text, encoding="utf-8")
 
 
 def foreign_files(folder: Path) -> list[str]:
-    """Files in the folder of a release that it was not published with, or not in this size."""
+    """Files in the folder of a release that are not in its list, or have another size there."""
     found = _sizes(folder)
     try:
         listed = json.loads((folder / FILES).read_text(encoding="utf-8"))["files"]
@@ -31,7 +31,7 @@ def foreign_files(folder: Path) -> list[str]:
     except FileNotFoundError:
         return sorted(name for name in found if not _USUAL.fullmatch(name))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return sorted(found)  # whoever changed the list must look at the files
+        return sorted(found)  # the list cannot be read, so no file counts as published
     return changed
 
 

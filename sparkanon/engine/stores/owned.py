@@ -1,7 +1,7 @@
-"""Private folders that hold raw rows for a while, and how none is left.
+"""Private folders that hold raw rows for a while, and how all of them are removed in the end.
 
-A folder's name says what it is for and nothing about who made it, so that whoever comes next for
-the same purpose, on whatever host, finds it; its lease says whether its run still lives.
+A folder's name says what it is for and nothing about who made it, so that the next run with the
+same purpose, on whatever host, finds it. Its lease says whether the run that made it still lives.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 from sparkanon.engine.stores.lease import Lease, is_stale
 from sparkanon.errors import SparkanonError
 
-_TRIES, _PAUSE = 100, 0.05  # a task that writes right now is done or dead within seconds
+_TRIES, _PAUSE = 100, 0.05  # five seconds, after which a task that still writes is done or dead
 
 
 class Private:
@@ -62,13 +62,13 @@ class Private:
                 yield folder
 
     def clear_others(self) -> None:
-        """Remove what runs left that are no more."""
+        """Remove the folders of runs that no longer live."""
         for folder in self.others():
             if is_stale(folder):
                 remove(folder)
 
     def end(self) -> None:
-        """Give the lease up: whoever comes next may clear the folder."""
+        """Give up the lease, so that the next run may clear the folder."""
         self._lease.end()
 
     def remove(self) -> None:
@@ -84,7 +84,7 @@ def taken_away(folder: Path) -> SparkanonError:
 
 
 def take(folder: Path) -> Path:
-    """Give a folder another name, out of the reach of whoever still works in it."""
+    """Rename a folder, so that tasks which still write to its old name cannot reach it."""
     return folder.rename(
         folder.with_name(f"{folder.name.partition('~')[0]}~{secrets.token_hex(4)}")
     )
@@ -93,8 +93,8 @@ def take(folder: Path) -> Path:
 def remove(folder: Path) -> None:
     """Remove a folder that lost tasks may still write into.
 
-    Under another name only what they create in that very moment can still appear. If it does not
-    go, the next run tries again.
+    It is renamed first, after which only files that are being created right now can still appear.
+    If it cannot be removed, the next run tries again.
     """
     try:
         aside = take(folder)
@@ -123,7 +123,7 @@ def scratch() -> Path:
 
 
 def _end(private: Private) -> None:
-    """A run that starts right after a crash finds fresh leases; at its end they are stale."""
+    """Remove the folder, and those of dead runs whose leases were still fresh at the start."""
     private.clear_others()
     private.remove()
 

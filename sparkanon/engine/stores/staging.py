@@ -1,10 +1,10 @@
 """The private folder where a table waits to be published, and how it gets to its place.
 
-Names inside say what a folder is, so that whoever comes after a crash knows what to do with it:
+Names inside say what a folder is, so that the next run knows what to do with it after a crash:
 
 - `old`: what stood at the output, between the two renames of a file system without exchange.
-- `new-<inode>`: what goes out. After an exchange it is what stood at the output; the inode in its
-  name tells whether the one that went out still stands there.
+- `new-<inode>`: what is being published. After an exchange it is what stood at the output before;
+  the inode in its name shows whether the published folder still stands at the output.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sparkanon.engine.stores.owned import Private, remove, take, taken_away
 from sparkanon.engine.stores.swap import exchange, move
 from sparkanon.errors import InputError, Problem, SparkanonError
 
-POLL = 0.2  # seconds between two looks at a run that holds what stood at the output
+POLL = 0.2  # seconds between two looks at a run that is just replacing the output
 _TRIES = 5
 _OLD, _NEW = "old", "new-"
 
@@ -38,8 +38,8 @@ Check = Callable[[Path, Path], None]
 class Staging:
     """A private folder, by default beside the output, that is gone when the run is.
 
-    `check` says what may be replaced, `where` names the output in messages. A dry run leaves what
-    a dead run took from the output where it is.
+    `check` says what may be replaced, `where` names the output in messages. A dry run does not
+    put back what a dead run took from the output.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Staging:
     ) -> None:
         self.output, self.folder = output, folder or output.parent
         self._check, self._where, self._dry_run = check, where, dry_run
-        # relative: another host may have mounted the disk elsewhere
+        # relative, because another host may have mounted the disk elsewhere
         self._private = Private(self.folder, os.path.relpath(output, self.folder))
         self.path = self._private.path
 
@@ -62,7 +62,7 @@ class Staging:
         return self.path / "table"
 
     def prepare(self) -> None:
-        """Before any work: mend what a dead run left, then say why nothing can be published."""
+        """Before any work, clear what dead runs left, and refuse if nothing can be published."""
         self.mend()
         if os.path.ismount(self.output):
             text = f"{self.output} is a mount point, which no rename replaces; take a folder in it"
@@ -90,9 +90,9 @@ class Staging:
             raise taken_away(self.folder) from None
 
     def mend(self) -> None:
-        """Give back what a dead run took from the output; remove what such runs left.
+        """Put back what a dead run took from the output, and remove what such runs left.
 
-        A run that holds it and lives puts a folder there in the next moment: wait.
+        A live run that has taken it puts a folder there in a moment, so wait for that first.
         """
         with writing(self.folder, self._where):
             for left in self._private.others():
@@ -104,15 +104,15 @@ class Staging:
         for left in self._private.others():
             if not is_stale(left):
                 continue
-            # Renamed first: a run that was only asleep cannot put the output into it any more
-            # once it was looked at. FileNotFoundError: another run clears, too.
+            # Renamed first, so that a run that was only asleep cannot move the output into it
+            # after it was examined. FileNotFoundError: another run is clearing it as well.
             with contextlib.suppress(FileNotFoundError):
                 held = take(left)
                 self._give_back(held)
                 self._remove(held)
 
     def _remove(self, left: Path) -> None:
-        """All of it, but for what was taken from the output and cannot go back there."""
+        """Remove a dead run's folder, but keep what it took from the output and cannot go back."""
         taken = self._taken(left)
         if taken is None:
             remove(left)
@@ -125,21 +125,23 @@ class Staging:
             warnings.warn(f"{text} the place is free and the next run starts", stacklevel=2)
 
     def _taken(self, left: Path) -> Path | None:
-        """What a run has in its hands that stood at the output and must not be lost with it."""
+        """The folder that a run took from the output and that must not be lost, or None."""
         old, new = left / _OLD, next(left.glob(f"{_NEW}*"), None)
         for place in filter(None, (old, new)):
             if not self._is_ours(place):
-                return place  # somebody's, seen before the run could look at it again
-        # without `new` the second rename was done: what is old is not to come back
+                return (
+                    place  # not ours, and the run was killed before it could check and restore it
+                )
+        # without `new` the second rename was done, so `old` is not to come back
         return old if old.exists() and new is not None and not self._is_published() else None
 
     def _is_ours(self, place: Path) -> bool:
-        """Whether nobody misses what is there, or nothing is."""
+        """Whether this folder may be replaced, or does not exist."""
         try:
             self._check(place, self.output)
         except InputError:
             return False
-        except FileNotFoundError:  # on its way
+        except FileNotFoundError:  # just being renamed
             return not os.path.lexists(place)
         return True
 
@@ -151,13 +153,13 @@ class Staging:
         if taken is None or self._dry_run:
             return
         with contextlib.suppress(OSError):
-            self.output.rmdir()  # an empty folder that somebody made in the meantime
+            self.output.rmdir()  # in case somebody made an empty folder there in the meantime
         try:
             move(taken, self.output)
         except FileNotFoundError:
             pass  # another run was faster
         except FileExistsError:
-            if taken.name == _named(self.output):  # that run was killed before its second look
+            if taken.name == _named(self.output):  # that run was killed before its second check
                 exchange(taken, self.output)
 
     def check_held(self) -> None:
@@ -167,7 +169,7 @@ class Staging:
     def publish(self, table: Path) -> None:
         """Put `table` where the output is; readers see the old folder or the new one.
 
-        What stands there is looked at again, and put back if it is not ours to replace.
+        What stood there is checked once more, and put back if it must not be replaced.
         """
         with writing(self.output.parent, self._where):
             self.output.parent.mkdir(parents=True, exist_ok=True)
@@ -188,7 +190,7 @@ class Staging:
             sync(self.output.parent)
 
     def _swap(self, new: Path) -> None:
-        if exchange(new, self.output):  # a crash before the next line is mended by the next run
+        if exchange(new, self.output):  # after a crash here, the next run repairs the output
             try:
                 self._check(new, self.output)
             except BaseException:
@@ -196,7 +198,7 @@ class Staging:
                 raise
             return
         old = self.path / _OLD
-        os.rename(self.output, old)  # a crash from here to the next rename is, too
+        os.rename(self.output, old)  # the same holds for a crash before the next rename
         try:
             self._check(old, self.output)
             move(new, self.output)
@@ -205,9 +207,9 @@ class Staging:
             if self._taken(self.path) is None:
                 remove(old)  # another run's release stands there now
             raise
-        remove(old)  # nobody is to take it for the release of a run that has failed
+        remove(old)  # so that no later run puts it back
 
 
 def _named(folder: Path) -> str:
-    """How a folder is called while it goes out; it keeps its inode through all renames."""
+    """The name of a folder while it is published, by its inode, which renames do not change."""
     return f"{_NEW}{folder.lstat().st_ino}"

@@ -18,7 +18,7 @@ def move(folder: Path, to: Path) -> None:
     if _renameat2(folder, to, _NOREPLACE):
         return
     try:
-        os.rename(folder, to)  # replaces an empty folder, and nothing else
+        os.rename(folder, to)  # can replace an empty folder only
     except OSError as error:
         if error.errno in _IN_THE_WAY:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(to)) from None

@@ -23,8 +23,8 @@ class Kept:
     """A folder with one file a finished cell, named by the digest of its policy.
 
     A cell counts as finished only for the table, the seed and the version of sparkanon that it
-    was run with. Of table and seed the files hold keyed hashes: whoever knows all rows but one
-    must not be able to try out the last. The key is a file that only the owner can read.
+    was run with. Files hold table and seed as keyed hashes, so that whoever knows all rows but
+    one cannot find the last by trial. The key is a file that only the owner can read.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -23,7 +23,7 @@ _MEASURED = ("ok", "refused")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a cell.
+    """The outcome of one cell.
 
     `status` is ok, refused (by a gate, but measured), error (see `problems`) or pending.
     """
@@ -65,7 +65,7 @@ class Sweep:
 
     @property
     def front(self) -> tuple[bool, ...]:
-        """Which cells no other cell beats. A refused one takes part: it was measured."""
+        """Which cells no other beats; refused cells take part, because they were measured."""
         return pareto_front(self.points)
 
     @property
@@ -89,7 +89,7 @@ class Sweep:
 
 
 def _row(outcome: Outcome, front: bool) -> dict[str, Any]:
-    """A cell as JSON says it."""
+    """A cell as a JSON object."""
     cell, method = outcome.cell, outcome.cell.policy.method
     return {
         "label": cell.label,
@@ -109,7 +109,7 @@ def _row(outcome: Outcome, front: bool) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """JSON has no infinity."""
+    """The value as JSON can hold it, which has no infinity."""
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -21,7 +21,7 @@ from sparkanon.engine.session.session import session_of
 from sparkanon.engine.sweep.kept import Kept
 from sparkanon.engine.sweep.outcomes import ONE_IN_CLASS, Outcome, Sweep, chart, result_table
 from sparkanon.engine.table import tables
-from sparkanon.errors import InputError, Problem, SparkanonError
+from sparkanon.errors import InputError, Problem, SparkanonError, counted
 from sparkanon.measures import Measure
 from sparkanon.policy import Policy
 from sparkanon.policy.grid import Cell
@@ -72,7 +72,7 @@ def sweep(
     with contextlib.ExitStack() as stack:
         with steps.step("read"):
             data = stack.enter_context(_table(session, df, policy))
-            steps.note(f"{kept.open(data):,} rows")
+            steps.note(counted(kept.open(data), "row"))
         for i, cell in enumerate(cells):
             with steps.step(f"cell {i + 1}/{len(cells)}: {cell.label}"):
                 outcomes[i] = _found(cell, kept) or _run(session, data, cell, kept)
@@ -128,7 +128,7 @@ def check_axes(x: str, y: str | None) -> None:
 @contextlib.contextmanager
 def _table(spark: SparkSession, df: DataFrame | None, policy: Policy) -> Iterator[DataFrame]:
     """The table, held by Spark until all cells are done; a caller's own cache is left alone."""
-    # nothing is published, so no text has to travel: cells may count any column's values
+    # nothing is published, so no text has to stay as written: cells may count values of any column
     unpublished = policy.model_copy(update={"output": None})
     df = tables.given_or_read(spark, df, unpublished).data
     level = df.storageLevel
@@ -178,7 +178,7 @@ def _failed(release: pipeline.Release) -> list[Any]:
 
 
 def _public(release: pipeline.Release) -> list[Measure]:
-    """A map of cells is made to be shown around: as coarse as what goes out with a release."""
+    """Measures as coarse as those that go out with a release, because a map is shown around."""
     manifest = release.manifest
     return [public(one, manifest["rows_out"], manifest["k"]) for one in release.measures]
 
@@ -187,10 +187,10 @@ def _spoken(outcome: Outcome, result: Sweep) -> str:
     if outcome.status == "error":
         return f"error: {outcome.problems[0]}"
     values = ((name, outcome.value(name)) for name in (result.x, result.y))
-    told = [f"{name} {value:.4g}" for name, value in values if value is not None]
-    told += ["refused"] if outcome.status == "refused" else []
-    told += ["from an earlier run"] if outcome.kept else []
-    return ", ".join(told)
+    parts = [f"{name} {value:.4g}" for name, value in values if value is not None]
+    parts += ["refused"] if outcome.status == "refused" else []
+    parts += ["from an earlier run"] if outcome.kept else []
+    return ", ".join(parts)
 
 
 def _write(result: Sweep, folder: Path) -> None:

@@ -21,7 +21,7 @@ from pyspark.sql.pandas.types import to_arrow_type
 from sparkanon.engine.sql.hidden import HiddenViews
 from sparkanon.engine.sql.names import RESERVED, col, quoted, text
 from sparkanon.engine.table.headers import looks_like_data
-from sparkanon.errors import MOST_SHOWN, InputError, Problem
+from sparkanon.errors import MOST_SHOWN, InputError, Problem, counted
 from sparkanon.numeric.records import Bools, Column, Floats, Grid, Scale
 from sparkanon.policy import ColumnType, Policy, Role
 from sparkanon.policy.checks import release_problems, scale_problems
@@ -30,10 +30,10 @@ from sparkanon.releases import Cells
 _WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _NUMBERS = (*_WHOLE, T.FloatType, T.DoubleType, T.DecimalType)
 _NO_ARROW = (T.YearMonthIntervalType, T.CalendarIntervalType, T.TimeType)
-_ONE_TEXT = (*_WHOLE, T.BooleanType, T.DateType, T.StringType)  # Spark's, and Arrow's too
+_ONE_TEXT = (*_WHOLE, T.BooleanType, T.DateType, T.StringType)  # Spark and Arrow write them alike
 _EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
-_LENGTHS = ("__CHAR_VARCHAR_TYPE_STRING",)  # metadata that may stay
-_NO_CHANCE = 3  # so many columns of a policy are no coincidence
+_LENGTHS = ("__CHAR_VARCHAR_TYPE_STRING",)  # the only metadata that may stay
+_NO_CHANCE = 3  # a table that has so many columns of the policy is the one that it is about
 _MICROS = (-62_135_596_800 * 10**6, 253_402_300_800 * 10**6 - 1)  # years 1 to 9999
 _ENDS: dict[str, tuple[float, float]] = {
     "boolean": (0, 1),
@@ -95,7 +95,7 @@ class Quasi:
         return f"not {self.steps} between {int(low)} and {int(high)}"
 
     def holds(self, low: int, high: int) -> bool:
-        """Whether the type can publish whole numbers from here to there."""
+        """Whether the released type can hold all whole numbers from `low` to `high`."""
         least, most = _ENDS[self.spark.typeName()]
         return least <= low and high <= most
 
@@ -127,10 +127,14 @@ class Quasi:
         return f"cast({self.cell} as double)"
 
     @property
-    def told(self) -> str:
-        """The cell as it goes to be masked, in SQL: a category that is told as text is one."""
-        tells = self.as_text and self.scale is Scale.NOMINAL
-        return self.number if tells and not isinstance(self.spark, _ONE_TEXT) else self.cell
+    def for_masking(self) -> str:
+        """The cell that is handed to the kernels, in SQL.
+
+        It is the cell itself, but a category that is published as text is turned into text by
+        Spark where Arrow would write the same value otherwise.
+        """
+        as_text = self.as_text and self.scale is Scale.NOMINAL
+        return self.number if as_text and not isinstance(self.spark, _ONE_TEXT) else self.cell
 
     @property
     def steps(self) -> str:
@@ -189,7 +193,7 @@ class Quasi:
 
     @property
     def _ends(self) -> tuple[float, float]:
-        """Lowest and highest number the released type can hold; a synthetic one may be beyond."""
+        """The limits of the released type; a synthetic number beyond them is cut to them."""
         if self.order is not None:
             return 0.0, len(self.order) - 1.0
         if isinstance(self.spark, T.DecimalType):
@@ -245,7 +249,7 @@ class Quasi:
         if isinstance(value, str):
             return None
         try:
-            number = float(value - self.origin)  # of whole numbers exactly, before it is a double
+            number = float(value - self.origin)  # subtracted exactly, then made a double
         except OverflowError:
             return None
         return float(replace(self, as_double=False).snap(np.array([number]))[0])
@@ -264,9 +268,9 @@ class Quasi:
         return since // dt.timedelta(**step)
 
     def from_origin(self, low: int, high: int, views: HiddenViews) -> Quasi:
-        """Count from `low` where doubles do not hold the numbers themselves, but their distance.
+        """Count from `low` where doubles cannot hold the numbers, but their distance from it.
 
-        Spark must not show where that is.
+        `low` is a cell, so it stays in `views` and out of Spark's plans.
         """
         if max(abs(low), abs(high)) <= 2**53 or high - low >= 2**62:
             return self
@@ -274,7 +278,7 @@ class Quasi:
 
 
 def _inside(end: int | Fraction) -> float:
-    """The double nearest to an end that is not beyond it."""
+    """The nearest double to this end of a range that lies inside the range."""
     near = float(end)
     return near if abs(Fraction(near)) <= abs(Fraction(end)) else math.nextafter(near, 0.0)
 
@@ -398,15 +402,16 @@ def _name_problems(policy: Policy, schema: T.StructType) -> list[Problem]:
         return shown
     many = f"{found} of the {len(policy.columns)} columns" if found else "none of the"
     many += "" if found else f" {len(policy.columns)} columns"
+    verb = "are" if found > 1 else "is"
     counts = (
-        f"{many} of the policy is among the {len(names)} columns of the table, whose names are "
-        "not shown because they may be cells; has the file a header line?"
+        f"{many} of the policy {verb} among the {counted(len(names), 'column')} of the table, "
+        "whose names are not shown because they may be cells; has the file a header line?"
     )
     return [Problem("columns", counts), *shown]
 
 
 def _are_names(found: int, policy: Policy, schema: T.StructType) -> bool:
-    """Whether the table's names are no person's cells, one of which is called as a column is."""
+    """Whether these are names, and not the cells of a person who happens to match some."""
     if 2 * found < len(policy.columns):
         return False
     return found >= _NO_CHANCE or not looks_like_data(schema)

@@ -1,8 +1,9 @@
-"""Whether the names of a table's columns are names, or the cells of its first person.
+"""Whether the column names of a CSV file are names, or the cells of its first record.
 
 A CSV file without a header line gives its first record away as soon as column names are shown. So
-the names have to prove that they are some: no name looks like a cell, and what stands over numbers
-and dates is none, or most names are made of words that columns are called by.
+the first line has to look like a header: no name looks like a cell, and either the columns below
+hold numbers and dates where the first line holds none, or most names are made of words that
+columns are usually called by.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from sparkanon.engine.table.vocabulary import (
     TARGET,
     words_of,
 )
-from sparkanon.errors import InputError, Problem
+from sparkanon.errors import InputError, Problem, counted
 
-# Nobody calls a column so.
+# What is never the name of a column.
 _SURE = re.compile(
     r"""
       [-+]?\d*[.,]\d+ (e[-+]?\d+)? %?            # 3.75
@@ -38,7 +39,7 @@ _SURE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-# Some call a column so: years, numbers, nothing at all (which Spark calls _c0).
+# What may be the name of a column or a cell: years, numbers, nothing (which Spark names _c0).
 _MAYBE = re.compile(
     r"""
       [-+]?[\d.,'\ ]*\d[\d.,'\ ]* (e[-+]?\d+)? %?
@@ -51,7 +52,7 @@ _MAYBE = re.compile(
 )
 
 
-# Words of names; those for what is sensitive (hiv, pregnant) stand in cells as well.
+# Words that names are made of; words like hiv or pregnant are left out, as they may be cells.
 _WORDS = ALWAYS_IDENTIFIER | OFTEN_IDENTIFIER | DEMOGRAPHIC | DESIGN | TARGET
 _PLAIN = re.compile(r"[^\W\d]\w*([.-][^\W\d]\w*)*")  # age, marital-status, FIXED.ASSETS
 _JOINED = re.compile(r"[^\W_]+(_[^\W_]+)+|[a-z]+[A-Z]\w*")  # has_nurs, homePhone
@@ -59,24 +60,25 @@ _SEPARATORS = ";|\t"
 
 
 def check_header(table: DataFrame, place: str) -> None:
-    """Refuse a CSV table whose header is none, or may be none, without a word of it."""
+    """Refuse a CSV table whose first line may be data, without showing a word of it."""
     (only, *others) = table.columns
     if not others and set(only) & set(_SEPARATORS):
-        text = "the first line is one single name that holds semicolons, bars or tabs; is this "
-        raise InputError(Problem(place, text + "another separator? Say it with --sep"))
+        text = "the first line is a single name that holds semicolons, bars or tabs; is one of "
+        raise InputError(Problem(place, text + "these the separator? Say it with --sep"))
     if looks_like_data(table.schema) or _holds_its_names(table):
         raise InputError(
             Problem(
                 place,
-                f"the first line looks like data, or cannot be told from it ({len(table.columns)} "
-                "columns); say --no-header if the file has no header line (in a policy: "
+                "the first line is data or looks like it "
+                f"({counted(len(table.columns), 'column')}); say --no-header if the "
+                "file has no header line (in a policy: "
                 "input.options.header: false), or --header if these are the names",
             )
         )
 
 
 def looks_like_data(schema: T.StructType) -> bool:
-    """By the names and types alone: whether they are not proven to be names."""
+    """Whether names and types alone leave it open that the first line is data."""
     names = [field.name.strip() for field in schema.fields]
     if any(_SURE.fullmatch(name) for name in names):
         return True
@@ -84,7 +86,7 @@ def looks_like_data(schema: T.StructType) -> bool:
         return True
     typed = [f.name for f in schema.fields if not isinstance(f.dataType, T.StringType)]
     if typed and not _doubtful(typed):
-        return False  # the line holds words where all others hold numbers and dates
+        return False  # the first line holds words where all other lines hold numbers and dates
     pieces = [piece for name in names for piece in re.split(rf"[\s{_SEPARATORS}]+", name)]
     if any(_SURE.fullmatch(piece) for piece in pieces):
         return True
@@ -101,7 +103,7 @@ def _may_be_name(name: str) -> bool:
 
 
 def _is_name(name: str) -> bool:
-    """Whether nobody would write it into a cell."""
+    """Whether this is a name that nobody would write into a cell."""
     if _MAYBE.fullmatch(name) or not _may_be_name(name):
         return False
     if words_of(name) & _WORDS:
@@ -111,12 +113,12 @@ def _is_name(name: str) -> bool:
 
 
 def _parts(name: str) -> set[str]:
-    """The words alone: without units in brackets."""
+    """The words of a name, without units in brackets."""
     return {part.lower() for part in re.findall(r"[^\W_]+", re.sub(r"\(.*?\)", "", name))}
 
 
 def _holds_its_names(table: DataFrame) -> bool:
-    """By the cells: the sex of the first person is that of others, too, and no name is a cell."""
+    """Whether texts of the first line occur as cells of their columns, as those of a record do."""
     texts = [f.name for f in table.schema.fields if isinstance(f.dataType, T.StringType)]
     if not texts:
         return False

@@ -100,15 +100,15 @@ def profile(df: DataFrame) -> TableProfile:
         Any table; column names may hold dots, spaces, backticks, or occur twice.
     """
     fields = df.schema.fields
-    # Positions for names: no quoting can go wrong, and equal names stay apart.
+    # Columns are renamed by position, so that no name needs quotes and equal names do not clash.
     names = [f"c{index}" for index in range(len(fields))]
     table = df.toDF(*names) if fields else df
     typed = list(zip(names, fields, strict=True))
     hashes = table.select([_hash(name, field.dataType).alias(name) for name, field in typed])
     sketches = [m for name, field in typed for m in _sketches(name, field.dataType)]
     moments = [m for name, field in typed for m in _moments(name, field.dataType)]
-    # Sketches keep Spark from compiling the aggregation they are in: so the hashes are made before
-    # it, and the plain sums have an aggregation of their own. Each gives a single row.
+    # Spark does not compile an aggregation that holds sketches. So hashes are computed before it,
+    # and plain sums in an aggregation of their own. Each of the two returns a single row.
     numbers = hashes.agg(F.count(F.lit(1)).alias("rows"), *sketches).collect()[0].asDict()
     if moments:
         numbers |= table.agg(*moments).collect()[0].asDict()
@@ -144,8 +144,8 @@ def _sketches(name: str, data_type: T.DataType) -> list[Column]:
     count = F.count(hashed).alias(f"{name}_count")
     if _kind(data_type) is None:
         return [count]
-    # Sketches have one binary buffer a column; approx_count_distinct would need dozens of buffer
-    # columns for each. Both see hashes, so there is no value in them.
+    # A sketch has one binary buffer for a column; approx_count_distinct would need dozens of
+    # buffers. Both sketches see hashes only, so they hold no cell.
     top = F.call_function("approx_top_k", hashed, F.lit(2), F.lit(4_000))
     return [
         count,
@@ -194,8 +194,8 @@ def _facts(numbers: Mapping[str, object], index: int, field: T.StructField) -> _
     top, skewness = None, get("skewness")
     kind = _kind(field.dataType)
     if kind is not None:
-        # The sketch may say a little more than there are rows, and nothing when no value is
-        # frequent; the most frequent one is never rarer than the average.
+        # The sketch may count a little more than there are rows, and finds nothing when no value
+        # is frequent. The most frequent value is at least as frequent as the average one.
         distinct = min(_int(get("distinct")), count)
         found = get("top")
         tops = [_int(item) for item in found] if isinstance(found, list) else []
@@ -211,7 +211,7 @@ def _facts(numbers: Mapping[str, object], index: int, field: T.StructField) -> _
         distinct=distinct,
         top=top,
         skewness=skewness if isinstance(skewness, float) and math.isfinite(skewness) else None,
-        constant=distinct == 1,  # the sketch is exact for so few
+        constant=distinct == 1,  # the sketch is exact for so few values
     )
 
 
@@ -260,9 +260,9 @@ def _role(rows: int, facts: _Facts, taken: set[str]) -> tuple[str, str]:
     if words & ALWAYS_IDENTIFIER and facts.kind != "boolean":
         return "identifier", "the name says that it points to a person" + unseen
     if rows and not facts.count:
-        return "keep", "null in every row: says nothing, can as well be dropped"
+        return "keep", "null in every row: holds no information and can be dropped"
     if facts.constant and facts.count == rows:
-        return "keep", "the same value in every row: says nothing, can as well be dropped"
+        return "keep", "the same value in every row: holds no information and can be dropped"
     if facts.kind is None:
         return "keep", "CHECK: this type cannot be protected and is published as it is; drop it?"
     if words & OFTEN_IDENTIFIER and not words & (DEMOGRAPHIC | SENSITIVE):
@@ -324,7 +324,7 @@ def starter_policy(profile: TableProfile, input: Mapping[str, object], k: int = 
     PolicyError
         If `k` is below 2 or `input` cannot be written as YAML.
     InputError
-        If two columns have the same name: a policy cannot tell them apart.
+        If two columns have the same name, because a policy cannot distinguish them.
     """
     if k < 2:
         raise PolicyError(Problem("k", f"must be at least 2. Got {k} instead."))
@@ -403,7 +403,7 @@ def _output(input: Mapping[str, object], k: int) -> dict[str, object]:
     if "name" in input:
         return output | {"name": f"{input['name']}_k{k}"}
     path = str(input.get("path", "release"))
-    path = re.split(r"/?[^/]*[*?\[{]", path)[0].rstrip("/")  # a pattern stands for its folder
+    path = re.split(r"/?[^/]*[*?\[{]", path)[0].rstrip("/")  # for a pattern, its folder
     stem = re.sub(r"(\.(parquet|csv|json|orc|gz|delta))+$", "", path) or "release"
     return output | {"path": f"{stem}_k{k}"}
 
@@ -412,7 +412,7 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def _scalar(text: str) -> str:
-    # Some loaders take y and n for booleans, PyYAML does not.
+    # Some YAML loaders read y and n as booleans, although PyYAML does not.
     if _PLAIN.fullmatch(text) and len(text) > 1 and yaml.safe_load(text) == text:
         return text
     return _dump(text, style='"')

@@ -92,7 +92,7 @@ LAST_NAMES: tuple[str, ...] = tuple(
     "".join(parts) for parts in product(_ONSETS, _MIDDLES, _LAST_ENDS)
 )
 MUNICIPALITIES: tuple[str, ...] = tuple(
-    # Ends vary slowest: neighbours in rank then do not look alike.
+    # The last syllable varies slowest, so that names with neighbouring ranks do not look alike.
     onset + middle + end
     for end, middle, onset in islice(product(_PLACE_ENDS, _MIDDLES, _ONSETS), 200)
 )
@@ -160,7 +160,7 @@ def people(
     rows
         Number of people, at most `MAX_ROWS`.
     seed
-        Another seed, other people. It protects nothing: the data are public by nature.
+        Another seed makes other people. It is no secret, because nobody in the table is real.
     partitions
         Number of partitions; Spark's default when None. Values do not depend on it.
 
@@ -176,9 +176,9 @@ def people(
     for stage in _STAGES:
         for step in stage:
             df = df.withColumns(step(draw))
-        # Spark compiles neighbouring projections to one method, and the JVM never optimizes a
-        # method of more than 8,000 bytes: five times slower. A coalesce to the number of
-        # partitions there already is moves nothing but ends that method.
+        # Spark compiles neighbouring projections to one method, and the JVM does not optimize a
+        # method of more than 8,000 bytes, which makes it five times slower. A coalesce to the
+        # number of partitions that the table already has moves no row, but ends that method.
         df = df.coalesce(parts)
     return df.select([column.name for column in COLUMNS])
 
@@ -245,7 +245,7 @@ def _clip(value: Column, low: float, high: float) -> Column:
 
 
 def _round(value: Column, per_unit: int) -> Column:
-    # Not F.round: it goes through BigDecimal, which costs more than all the rest of a column.
+    # F.round goes through BigDecimal, which costs more than everything else in a column.
     return F.rint(value * per_unit) / per_unit
 
 
@@ -323,7 +323,7 @@ def _school(draw: _Draw) -> dict[str, Column]:
     level = F.when(latent < _EDUCATION_CUTS[0], 0)
     for index, cut in enumerate(_EDUCATION_CUTS[1:], start=1):
         level = level.when(latent < cut, index)
-    # Nobody has finished a degree before the age at which it can be had.
+    # Nobody has a degree before the usual age at which it is finished.
     highest = F.when(age < 21, 2).when(age < 24, 3).when(age < 27, 4).otherwise(5)
     return {
         "_level": F.least(level.otherwise(5), highest),
@@ -376,7 +376,7 @@ def _income(draw: _Draw) -> dict[str, Column]:
         + noise * 0.45
         + 9.75
     )
-    # log(0 hours) is null, but then the row is not employed and the branch is not taken.
+    # log(0 hours) is null, but a row with 0 hours is not employed and takes the other branch.
     log_income = (
         F.when(F.col("employed"), log_wage)
         .when(F.col("age") >= 65, school * 0.05 + noise * 0.35 + 9.55)
@@ -431,7 +431,7 @@ def _labels(_: _Draw) -> dict[str, Column]:
     }
 
 
-# Strings come last: until then a row is carried as a few numbers.
+# Strings come last, so that a row is a few numbers until then.
 _STAGES: tuple[tuple[Callable[[_Draw], dict[str, Column]], ...], ...] = (
     (_demography, _age, _body, _health, _school, _schooling),
     (_work, _hours, _income, _housing),

@@ -30,7 +30,7 @@ _NOT_HELD: dict[str, tuple[type[T.DataType], ...]] = {
 
 @dataclass(frozen=True)
 class Table:
-    """What was read, and which version of it (Delta tells)."""
+    """What was read, and which version of it if it is a Delta table."""
 
     data: DataFrame
     version: int | None = None
@@ -39,7 +39,7 @@ class Table:
 def read(spark: SparkSession, source: Source, policy: Policy | None = None) -> Table:
     """Open the input, or say why it cannot be read."""
     problems = list(name_problems(source, "input"))
-    if problems:  # of a table that no policy names
+    if problems:  # a source that did not come from a checked policy
         raise InputError(problems)
     try:
         return _READERS[source.format](spark, source, policy)
@@ -152,19 +152,19 @@ def path_literal(path: str) -> str:
 
 
 def provider(spark: SparkSession, name: str) -> str | None:
-    """What stores a catalog table: parquet, delta, ...; None for a view."""
+    """The format of a catalog table: parquet, delta, ...; None for a view."""
     rows = spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
-    told = [row["col_name"] for row in rows]
-    if "# Detailed Table Information" not in told:
+    names = [row["col_name"] for row in rows]
+    if "# Detailed Table Information" not in names:
         return None
-    details = rows[told.index("# Detailed Table Information") :]
+    details = rows[names.index("# Detailed Table Information") :]
     return next(
         (str(r["data_type"]).lower() for r in details if r["col_name"] == "Provider"), None
     )
 
 
 def _read_csv(spark: SparkSession, source: Source, policy: Policy | None) -> Table:
-    """Types as `input.types` declares; else as the policy's columns do; else inferred."""
+    """Read CSV with the types of `input.types`, else those of the policy, else inferred ones."""
 
     def reader(**options: str) -> DataFrameReader:
         made = {"header": "true", "enforceSchema": "false"} | options
@@ -188,26 +188,32 @@ def _read_csv(spark: SparkSession, source: Source, policy: Policy | None) -> Tab
 
 
 def _has_header(reader: DataFrameReader, schema: T.StructType, source: Source) -> bool:
-    """Whether the first line names the columns; a task that finds it does not would log it."""
+    """Whether the first line names the columns.
+
+    This is checked before reading, because a task that finds another header would log it.
+    """
     if _text(source.options.get("header", True)) != "true":
         return True
     lines = reader.option("header", "false").csv(source.place)
     cells = [name for name in lines.columns if re.fullmatch(r"_c\d+", name)]
     folders = {name.lower() for name in lines.columns} - set(cells)  # year=2025/part.csv
     first = lines.select(*cells).first()
-    if first is None or None in first:  # a column without a name gets one from Spark
+    if first is None or None in first:  # Spark itself names a column that has no name
         return True
     expected = [name.lower() for name in schema.names]
     return [cell.lower() for cell in first] == [n for n in expected if n not in folders]
 
 
 def _count_lines(reader: DataFrameReader, schema: T.StructType, path: str) -> tuple[int, int]:
-    """All rows, and those that do not fit; a task that fails on one would print it into a log."""
+    """Count all rows, and those that do not fit the schema.
+
+    They are counted before reading, because a task that fails on a row would log it.
+    """
     if not schema.fields:
         return 0, 0
     marked = T.StructType([*schema, T.StructField(_BAD, T.StringType())])
     lines = reader.option("columnNameOfCorruptRecord", _BAD).schema(marked).csv(path)
-    every = f"bit_xor({row_hash(schema)})"  # only cells that are used are parsed
+    every = f"bit_xor({row_hash(schema)})"  # uses every cell, because Spark parses no others
     counts = lines.selectExpr("count(1)", f"count_if({quoted(_BAD)} is not null)", every)
     ((rows, bad, _),) = counts.collect()
     return rows, bad
@@ -222,7 +228,7 @@ def _parsed(types: str) -> T.StructType:
 
 
 def _counted(policy: Policy) -> frozenset[str]:
-    """Columns whose values, not their spelling, decide: 5, 5.0 and 05 are one of them."""
+    """Columns in which values count and not their spelling: 5, 5.0 and 05 are equal."""
     rules = (policy.constraints.l_diversity, policy.constraints.t_closeness)
     names = {name for rule in rules if rule is not None for name in policy.constrained(rule)}
     names |= {*policy.with_role(Role.WEIGHT)}
@@ -236,13 +242,13 @@ def _counted(policy: Policy) -> frozenset[str]:
 def _declared(
     field: T.StructField, policy: Policy | None, counted: frozenset[str]
 ) -> T.StructField:
-    """Text stays text where no number is needed: 01234 is a nominal column's own value."""
+    """The types of a CSV file; text stays text where no number is needed, so 01234 keeps its 0."""
     if policy is None or field.name in counted:
         return field
     text = T.StructField(field.name, T.StringType(), True)
     listed = policy.columns.get(field.name)
     if listed is None or listed.role is not Role.QUASI_IDENTIFIER:
-        # from CSV to CSV a column that is not masked travels letter by letter
+        # from CSV to CSV, the text of a column that is not masked does not change
         return text if policy.output is not None and policy.output.format == "csv" else field
     if listed.type is ColumnType.NOMINAL or listed.order is not None:
         return text
@@ -267,7 +273,7 @@ def writer(data: DataFrame, sink: Sink) -> DataFrameWriter:
     return made.partitionBy(*sink.partition_by) if sink.partition_by else made
 
 
-# Spark trims blanks and drops microseconds when it is not told otherwise.
+# By default Spark trims blanks and drops microseconds when it writes or reads CSV.
 _EXACT_CSV = {
     "header": "true",
     "ignoreLeadingWhiteSpace": "false",
@@ -280,13 +286,13 @@ _EXACT_CSV = {
 def read_staged(
     spark: SparkSession, path: str, schema: T.StructType, sink: Sink | None = None
 ) -> DataFrame:
-    """Read back what was written, with the types that were meant."""
+    """Read back what was written, with the types of the policy."""
     csv = sink is not None and sink.format == "csv"
     reader = spark.read.schema(schema).format("csv" if csv else "parquet")
     if sink is not None and csv:
         options = _EXACT_CSV | {k: _text(v) for k, v in sink.options.items()}
         reader = reader.options(**options, multiLine="true", mode="FAILFAST")
-    # partition columns come last in the files' own order
+    # Spark puts partition columns last, whatever their place in the table was
     return reader.load(path).selectExpr(*map(quoted, schema.names))
 
 

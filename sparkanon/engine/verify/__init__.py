@@ -1,1 +1,1 @@
-"""VERIFY: the promise, counted once more on what was staged."""
+"""VERIFY: count on the staged table whether the promise holds."""

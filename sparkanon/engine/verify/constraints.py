@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from sparkanon.catalogue import CATALOGUE
 from sparkanon.engine.count.sensitive import Sensitive, diversity_of, sensitive
 from sparkanon.engine.sql.names import RULED, quoted
-from sparkanon.errors import InputError, Problem, VerificationError
+from sparkanon.errors import InputError, Problem, VerificationError, counted
 from sparkanon.measures import Measure, diversity
 from sparkanon.measures.attributes import worst
 from sparkanon.numeric import guard as kernel
@@ -29,7 +29,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Rule:
-    """A measure of a sensitive column that no class may miss."""
+    """A limit for a measure of a sensitive column, which every class must keep."""
 
     measure: str
     column: str
@@ -45,7 +45,7 @@ class Constraints:
     """The rules of a policy and the columns they are about; shipped to the executors."""
 
     rules: tuple[Rule, ...] = ()
-    columns: tuple[Sensitive, ...] = ()  # of each rule
+    columns: tuple[Sensitive, ...] = ()  # the column of each rule
 
     @property
     def extra(self) -> list[str]:
@@ -63,7 +63,7 @@ class Constraints:
 
     def _rule(self, i: int, cells: pa.Array) -> kernel.Rule:
         rule, column = self.rules[i], self.columns[i]
-        kind, codes = _KINDS[rule.measure], column.told_apart
+        kind, codes = _KINDS[rule.measure], column.distinct_codes
         if kind == kernel.CLOSE:
             kind, codes = kernel.CLOSE_ORDERED if column.ordered else kind, column.of
         return kernel.Rule(kind, rule.limit, rule.c, codes(cells), column.shares, column.nulls)
@@ -88,7 +88,8 @@ def constraints(rows: DataFrame, policy: Policy) -> Constraints:
     problems = [
         Problem(
             "constraints.l_diversity",
-            f"'{rule.column}' has only {np.count_nonzero(column.counts)} different values",
+            f"'{rule.column}' has only "
+            + counted(int(np.count_nonzero(column.counts)), "value", "different values"),
         )
         for rule, column in zip(made.rules, made.columns, strict=True)
         if rule.measure != "t_closeness" and np.count_nonzero(column.counts) < rule.limit
@@ -105,7 +106,10 @@ def impossible() -> InputError:
 
 
 def check(staged: DataFrame, made: Constraints, classes: Sequence[str]) -> list[Measure]:
-    """Measure every rule on the staged table, with other code than made the groups, or refuse."""
+    """Measure every rule on the staged table, or refuse it.
+
+    This uses other code than the kernels that made the groups.
+    """
     found, problems = list[Measure](), list[Problem]()
     measured = dict[tuple[str, float], diversity.Diversity]()
     for rule, column in zip(made.rules, made.columns, strict=True):

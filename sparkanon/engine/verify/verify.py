@@ -1,4 +1,4 @@
-"""Count what was really written, with plain Spark SQL and without the kernels' word for it."""
+"""Count on the staged table whether the promise holds, in plain Spark SQL without the kernels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyspark.sql import types as T
 from sparkanon.engine.count.class_sizes import SIZE, class_sizes_of, size_buckets
 from sparkanon.engine.sql.names import DRAWN, GROUP, quoted
 from sparkanon.engine.sql.rows import row_hash
-from sparkanon.errors import Problem, VerificationError
+from sparkanon.errors import Problem, VerificationError, counted
 from sparkanon.measures.anonymity import ClassSizes
 from sparkanon.promises import Classes, DrawnFrom, MadeFrom, Measured, Promise
 
@@ -32,14 +32,19 @@ def verify(staged: DataFrame, promise: Promise, records: int, few: int) -> Class
 
     `records` take part in the release. Classes of fewer than `few` are counted together.
     """
-    counted = VERIFIERS[type(promise)](staged, promise, few)
-    sizes, k = counted.sizes, promise.k
-    problems = list(counted.problems)
+    found = VERIFIERS[type(promise)](staged, promise, few)
+    sizes, k = found.sizes, promise.k
+    problems = list(found.problems)
     if not promise.rows.allow(records, sizes.records):
-        text = f"{sizes.records} are staged for {records} records; promised: {promise.rows}"
+        staged_rows = counted(sizes.records, "row is staged", "rows are staged")
+        taking_part = counted(records, "record")
+        text = (
+            f"{staged_rows} for {taking_part}; the promise on the number of rows: {promise.rows}"
+        )
         problems.append(Problem("rows", text))
     if k is not None and sizes.smallest < k:
-        problems.append(Problem("k", f"{sizes.below_k} records are in classes smaller than {k}"))
+        few_records = counted(sizes.below_k, "record is", "records are")
+        problems.append(Problem("k", f"{few_records} in classes of fewer than {k}"))
     if problems:
         raise VerificationError(problems)
     return sizes
@@ -68,12 +73,12 @@ def _groups(staged: DataFrame, promise: Promise, few: int) -> Counted:
     return Counted(class_sizes_of(groups, few), problems)
 
 
-# Every promise with the function that counts it; what has none cannot be published.
+# The function that counts each promise. A release whose promise has none cannot be published.
 VERIFIERS: Mapping[type[Promise], Callable[[DataFrame, Promise, int], Counted]] = {
     Classes: _classes,
     DrawnFrom: _groups,
     MadeFrom: _groups,
-    Measured: _classes,  # nothing to hold but the rows; how many are alike is worth knowing
+    Measured: _classes,  # promises only the number of rows; the sizes of classes are reported
 }
 
 
@@ -88,9 +93,10 @@ def drawn_hashes(
 
 
 def _drawn_groups(staged: DataFrame, draws: Sequence[Sequence[str]]) -> DataFrame:
-    """Groups and their sizes; one whose values are not its own, redistributed, has size 0.
+    """Groups and their sizes; a group whose values are not its own original ones has size 0.
 
-    A group is torn if cells of two blocks vary, or of one and of the columns that stay.
+    A group counts as torn if the cells of two of its blocks vary, or of one block and of the
+    columns that stay: only then does it hide which cells belonged together.
     """
     drawn = {GROUP, *(name for block in draws for name in block)}
     drawn |= {f"{DRAWN}{i}" for i in range(len(draws))}
@@ -103,7 +109,7 @@ def _drawn_groups(staged: DataFrame, draws: Sequence[Sequence[str]]) -> DataFram
         f"sum(cast(now_{i} as decimal(38, 0))) = sum(cast(then_{i} as decimal(38, 0)))"
         for i in range(len(draws))
     )
-    same = same or "true"  # made anew from the group: its size is all there is to count
+    same = same or "true"  # invented records: only the size of the group can be counted
     parts = ["stays", *(f"now_{i}" for i in range(len(draws)))]
     vary = " + ".join(f"cast(min({part}) < max({part}) as int)" for part in parts)
     return marked.groupBy(GROUP).agg(

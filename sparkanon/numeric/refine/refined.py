@@ -27,8 +27,9 @@ WORTH = 0.005  # of the cost: of a large block, no further pass after one that g
 SWEEPS = 4  # over the patches of a small block; of a large one with high effort
 MORE_SWEEPS = 48  # of a small block with high effort
 ANNEALED = 20_480  # records, in all sweeps together: a larger block than this has none
-# Groups of a patch, groups to the middle of the next one, and heat, in turns: what one size or
-# heat can not mend, another can. Every group is in about four patches of a sweep.
+# Groups of a patch, groups to the middle of the next one, and heat. Sweeps take these in turns,
+# because patches of another size or heat improve other groups. Every group is in about four
+# patches of a sweep.
 TURNS = ((16, 4, 0.3), (28, 7, 0.3), (8, 2, 0.15))
 
 

@@ -10,9 +10,9 @@ from sparkanon.numeric.centre import Ints
 from sparkanon.numeric.jit import kernel, tight
 from sparkanon.numeric.records import Bools, Floats
 
-# A column that the others leave less of than this is a combination of them.
+# A column counts as a linear combination of the others if a smaller share of it than this is left.
 DEPENDENT = 1e-10
-# Fewer values that keep mean and variance give their originals back, or nearly.
+# With fewer values, mean and variance determine the originals, or nearly so.
 LEAST = 4
 
 

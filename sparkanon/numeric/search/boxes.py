@@ -20,10 +20,10 @@ from sparkanon.numeric.records import Bools, Floats
 
 Longs = npt.NDArray[np.int64]
 
-# What a value outside of a cell adds at least, also if the square of the gap is too small for a
-# double or the column has no weight: a distance of 0 means that every cell covers its value.
+# The least that a value outside of a cell adds, even if the square of the gap is too small for a
+# double or the column has no weight. So a distance of 0 means that every cell covers its value.
 LEAST = 1e-300
-# Sums of the same parts in another order, relative to the distance: who is that near is as near.
+# Relative error of sums in another order: distances that differ by less count as equal.
 ROUNDING = 1e-12
 
 
@@ -33,7 +33,7 @@ class Ruler:
 
     factor: float  # of a difference of the column's own numbers
     cap: float  # what a difference can add at most; inf: no limit, and squares are added
-    null_step: float  # what tells a null from a value
+    null_step: float  # the distance of a null from a value
     null_at: float | None  # the value at which a null stands; None: it is beside all values
 
 

@@ -47,7 +47,7 @@ def list_part(
             distances(values[o], metric, point, width, near)
             if o == b:
                 near[slot] = np.inf
-            # what fills a part up to its width is nobody, though not infinitely far if capped
+            # leave out the padding of a part, although a capped distance to it is finite
             keep_least(near, bits, bounds[o + 1] - bounds[o], bounds[o], best[slot], lists[g])
 
 

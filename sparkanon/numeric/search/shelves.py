@@ -1,7 +1,7 @@
-"""How many are as near as the own one, if cells cover many values: linkage between boxes.
+"""Linkage between boxes, for cells that cover many values: how many are as near as the own one.
 
-Whoever looks for a record knows how far away the own one is. So all there is to find out is
-whether somebody is nearer, which ends the search, and how many are as near.
+The distance from a query to its own counterpart is known. So the search only has to find out
+whether any other is nearer, which ends it, and how many are as near.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class Shelves(NamedTuple):
     with_sets: Bools  # (buckets,)
     low_least: Floats  # (d, buckets) hull of a bucket
     high_most: Floats
-    low_most: Floats  # (d, buckets) whoever begins up to high_least and ends from low_most on
-    high_least: Floats  # touches every box of the bucket
+    low_most: Floats  # (d, buckets) a box that begins at or below high_least and ends at or above
+    high_least: Floats  # low_most overlaps every box of the bucket
     middle: Floats  # (d, buckets) places as in `places`
 
 
 class Scratch(NamedTuple):
-    """Of a group of queries."""
+    """Scratch arrays for a group of queries."""
 
     low: Floats  # (d, buckets) hulls of the buckets it has to look at
     high: Floats
@@ -60,7 +60,7 @@ class Scratch(NamedTuple):
 
 @dataclass(frozen=True)
 class Near:
-    """For every query: is one nearer than its own, and else the records as near."""
+    """For every query: whether one is nearer than its own, and if not, how many are as near."""
 
     lost: Bools
     ties: Longs
@@ -239,12 +239,12 @@ def near(
     asks : the boxes that look for their own
     own : (boxes of the asking side,) distance to the own one, finite for all that ask
     """
-    asking, told = (original, released) if original_asks else (released, original)
+    asking, reference = (original, released) if original_asks else (released, original)
     ties = np.zeros(asking.n, np.int64)
-    if told.n and len(asks):
-        order, bounds, at = arranged(told, yard, BUCKET)
+    if reference.n and len(asks):
+        order, bounds, at = arranged(reference, yard, BUCKET)
         weight = np.require(weight, np.int64, ["C", "W"])
-        shelves = fill(told, order, bounds, weight, at)
+        shelves = fill(reference, order, bounds, weight, at)
         order, bounds, at = arranged(some(asking, asks), yard, TOGETHER)
         at_all = np.zeros(asking.low.shape)
         at_all[:, asks] = at

@@ -13,7 +13,7 @@ from sparkanon.report.sections.base import Section
 
 @spec
 class Attributes(Section):
-    """Each measure of sensitive columns, with the columns it was taken on."""
+    """The measures of sensitive columns, for each column."""
 
     key: ClassVar[str] = "attributes"
     title: ClassVar[str] = "Attribute risk"

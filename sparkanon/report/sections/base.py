@@ -13,7 +13,7 @@ Asked = Sequence[Need[Any]]
 
 
 class Section:
-    """A part of the page, and of the report.json that it is drawn from.
+    """A section of the page, and the part of report.json that it is drawn from.
 
     `part` is its key in report.json, if a run collects anything for it. A template of its own is
     called by its key; without one its figures are drawn. What is not said by a
@@ -25,7 +25,7 @@ class Section:
     source: ClassVar[str] = "sparkanon"
     part: ClassVar[str | None] = None
     intro: ClassVar[str] = ""
-    explains: ClassVar[frozenset[str]] = frozenset()  # what it would have shown if not left out
+    explains: ClassVar[frozenset[str]] = frozenset()  # measures whose absence it has to explain
 
     def needs(self, given: Given, asked: Asked, open_: Asked) -> tuple[Need[Any], ...]:
         """What it has to know; nothing if that would cost more than what is done anyway.
@@ -39,7 +39,7 @@ class Section:
         return None
 
     def cleared(self, run: Part, k: int, rows: float | None) -> dict[str, Any]:
-        """Of the part what may be shown: known keys alone, and no count below k."""
+        """The fields that may be shown: known keys only, and no count of fewer than k."""
         return {}
 
     def content(self, cleared: Part) -> list[Any]:

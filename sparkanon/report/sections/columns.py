@@ -12,7 +12,7 @@ from sparkanon.report.sections.base import Section
 
 @spec
 class Columns(Section):
-    """An audit fills it; names of columns, never a cell."""
+    """Columns that an audit found in the release; it holds their names, never a cell."""
 
     key: ClassVar[str] = "columns"
     title: ClassVar[str] = "Released columns"
@@ -31,13 +31,13 @@ class Columns(Section):
 
 def _cleared(columns: Part) -> dict[str, Any]:
     """Names of released columns that should perhaps not be there."""
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         part: [name(column) for column in columns.get(part) or ()]
         for part in ("identifiers", "unlisted")
     }
     parts = ("column", "of", "how")
-    told["copies"] = [{p: name(c.get(p, "")) for p in parts} for c in rows_of(columns, "copies")]
-    return told
+    fields["copies"] = [{p: name(c.get(p, "")) for p in parts} for c in rows_of(columns, "copies")]
+    return fields
 
 
 def _lists(held: Part) -> list[tuple[str, str, list[tuple[str, str]]]]:

@@ -53,7 +53,7 @@ class Correlations(Section):
 
 
 def _cleared(given: Part) -> dict[str, Any]:
-    told: dict[str, Any] = {"columns": [name(column) for column in given["columns"]]}
+    fields: dict[str, Any] = {"columns": [name(column) for column in given["columns"]]}
     for side in ("original", "released"):
-        told[side] = [[finite(cell) for cell in row] for row in given.get(side) or ()]
-    return told
+        fields[side] = [[finite(cell) for cell in row] for row in given.get(side) or ()]
+    return fields

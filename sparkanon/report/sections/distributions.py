@@ -18,7 +18,7 @@ from sparkanon.report.sections.base import Asked, Section
 
 @spec
 class Distributions(Section):
-    """Counted with whatever else is summed up over the pair."""
+    """Histograms of every ordered column, counted in the same pass as other sums."""
 
     key: ClassVar[str] = "distributions"
     title: ClassVar[str] = "Before and after"

@@ -37,7 +37,7 @@ class Linkage(Section):
 
     def collect(self, given: Given, known: Known) -> Any:
         links = next(known[need] for need in known if isinstance(need, Linked))
-        # it is about whole rows, and the tuples of a block link more
+        # Deciles are of whole rows, but in a permuted release the tuples of a block link more.
         return [] if links.tuples else list(links.by_decile)
 
     def cleared(self, run: Part, k: int, rows: float | None) -> dict[str, Any]:
@@ -49,9 +49,9 @@ class Linkage(Section):
 
 
 def _cleared(row: Part, k: int) -> dict[str, Any]:
-    """A risk among fewer than k records is a count about them, so it goes with the count."""
+    """A decile as it may be shown: without its risk if it holds fewer than k records."""
     records = coded_count(row.get("records"), k)
-    told: dict[str, Any] = {"decile": finite(row.get("decile")), "records": records}
+    fields: dict[str, Any] = {"decile": finite(row.get("decile")), "records": records}
     for key in ("linkage", "baseline"):
-        told[key] = None if isinstance(records, str) else finite(row.get(key))
-    return told
+        fields[key] = None if isinstance(records, str) else finite(row.get(key))
+    return fields

@@ -34,15 +34,15 @@ def _cleared(given: Part, k: int) -> dict[str, Any]:
     for cell in rows_of(given, "cells"):
         measures = mapping(cell.get("measures"))
         values = {name(m): shown_value(name(m), v, k, None) for m, v in measures.items()}
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             p: name(cell[p])
             for p in ("label", "grouping", "release", "space", "status")
             if cell.get(p) is not None
         }
-        told |= {"k": finite(cell.get("k")), "pareto": cell.get("pareto") is True}
-        told["measures"] = {m: value for m, (value, _) in values.items()}
-        told["texts"] = {m: text for m, (_, text) in values.items()}
-        cells.append(told)
+        fields |= {"k": finite(cell.get("k")), "pareto": cell.get("pareto") is True}
+        fields["measures"] = {m: value for m, (value, _) in values.items()}
+        fields["texts"] = {m: text for m, (_, text) in values.items()}
+        cells.append(fields)
     return {
         "x": name(given.get("x", "il")),
         "y": name(given.get("y", "linkage_masked_to_original")),

@@ -34,7 +34,7 @@ def test_tables_are_those_of_table_1(one: DataSet) -> None:
         assert table[TARGET].mean() == pytest.approx(11_208 / 45_222, abs=1e-3)
 
 
-def test_all_missing_files_are_told_before_anything_runs(tmp_path: Path) -> None:
+def test_all_missing_files_are_reported_before_anything_runs(tmp_path: Path) -> None:
     (tmp_path / "adult.csv").write_text("only this one\n")
     with pytest.raises(InputError) as caught:
         run(tmp_path, tmp_path / "out", None)  # type: ignore[arg-type]
@@ -64,13 +64,13 @@ def test_the_page_shows_published_beside_ours(tmp_path: Path) -> None:
 
 
 def test_rows_are_means_over_splits(monkeypatch: pytest.MonkeyPatch) -> None:
-    def told(one: DataSet, table: object, number: int, spark: object) -> Iterator[object]:
+    def reported(one: DataSet, table: object, number: int, spark: object) -> Iterator[object]:
         yield 1, "original", (0.9, 0.8), None
         yield 5, "mdav", (0.5 + 0.2 * number, 0.6), None
         yield 5, "lda", (0.8, 0.4 + 0.2 * number), 4.0 * (1 + number)
         yield 5, "alpha 2", (0.9 - 0.3 * number, 0.5), None
 
-    monkeypatch.setattr(lda, "split_once", told)
+    monkeypatch.setattr(lda, "split_once", reported)
     one = replace(DATA_SETS[0], splits=2)
     rows = [row.values() for row in lda.measured(one, pd.DataFrame(), None)]  # type: ignore[arg-type]
     # alpha 2 is 0.9 and 0.6: better than mdav's 0.5 and 0.7 on the mean, not by the best of each

@@ -52,7 +52,7 @@ def test_picture(tmp_path: Path) -> None:
     assert (tmp_path / "survey.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_all_missing_files_are_told_before_anything_runs(tmp_path: Path) -> None:
+def test_all_missing_files_are_reported_before_anything_runs(tmp_path: Path) -> None:
     (tmp_path / "tarragona.csv").write_text("only this one\n")
     with pytest.raises(InputError) as caught:
         run(tmp_path, tmp_path, None)  # type: ignore[arg-type]

@@ -99,7 +99,7 @@ def test_blocks_add_up_exactly_in_any_order(blocks: int) -> None:
 
 
 def test_pairs_are_counted_in_coarse_bins() -> None:
-    # bins 0 and 1 of a become one, so a tells nothing about b any more
+    # bins 0 and 1 of a become one, so a reveals nothing about b any more
     bins = [ColumnBins("a", np.array([0, 0, 1])), ColumnBins("b", np.array([0, 1]))]
     tally = entropy.local(codes([0, 1, 0, 1], [0, 1, 0, 1]), bins)
     assert tally.pairs.tolist() == [2, 2, 0, 0]

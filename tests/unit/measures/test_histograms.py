@@ -9,7 +9,7 @@ from sparkanon.numeric.records import Column, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
 
 
-def test_bins_are_quarters_of_a_standard_deviation_and_small_ones_are_not_told() -> None:
+def test_bins_are_quarters_of_a_standard_deviation_and_small_ones_are_not_reported() -> None:
     # mean 10, sd 2: 10 is in the bin that starts at the middle, 13 in the one six bins further
     values = np.array([10.0] * 6 + [13.0] * 3 + [1e6, 7.0, 7.0])
     null = np.zeros(12, dtype=np.bool_)
@@ -22,11 +22,11 @@ def test_bins_are_quarters_of_a_standard_deviation_and_small_ones_are_not_told()
     assert counts.original[0, 23] == 1, "what lies beyond three sd is in the last bin"
     assert counts.original[0, 6] == 1, "the null is in no bin"
     assert counts.original.sum() == 11
-    (told,) = histograms.finish(counts + counts, known, k=5)
-    assert told["original"][12] == 12 / 22
-    assert told["original"][18] == 6 / 22
-    assert told["original"][23] is None, "two records are fewer than five"
-    assert len(told["edges"]) == len(told["original"]) + 1
+    (reported,) = histograms.finish(counts + counts, known, k=5)
+    assert reported["original"][12] == 12 / 22
+    assert reported["original"][18] == 6 / 22
+    assert reported["original"][23] is None, "two records are fewer than five"
+    assert len(reported["edges"]) == len(reported["original"]) + 1
 
 
 def test_nominal_columns_have_no_shape() -> None:

@@ -59,8 +59,10 @@ def test_a_parameter_is_varied_for_the_methods_that_have_it() -> None:
         {"method.grouping.passes": 6},
     ]
     alone = {"method.grouping": ["mdav"], "method.grouping.passes": [2]}
-    told = problems(lambda: make_cells(a_policy(), alone))
-    assert told == {"--vary method.grouping.passes": "no method of the sweep has this parameter"}
+    reported = problems(lambda: make_cells(a_policy(), alone))
+    assert reported == {
+        "--vary method.grouping.passes": "no method of the sweep has this parameter"
+    }
 
 
 def test_the_axes_that_vary_are_in_the_label() -> None:
@@ -86,18 +88,18 @@ def test_a_mapping_is_a_method_with_its_parameters() -> None:
 
 def test_problems_name_the_option_all_at_once() -> None:
     grid = {"k": [1, 3], "method.grouping": ["mdva", "refined"], "method.grouping.passes": [-1]}
-    told = problems(lambda: make_cells(a_policy(), grid))
-    assert told.keys() == {"--k", "--grouping", "--vary method.grouping.passes"}
-    assert "Got 1 instead" in told["--k"]
-    assert "did you mean mdav" in told["--grouping"]
+    reported = problems(lambda: make_cells(a_policy(), grid))
+    assert reported.keys() == {"--k", "--grouping", "--vary method.grouping.passes"}
+    assert "Got 1 instead" in reported["--k"]
+    assert "did you mean mdav" in reported["--grouping"]
 
 
 def test_a_problem_of_a_combination_names_the_combination() -> None:
     columns = {"age": "quasi_identifier", "job": {"role": "quasi_identifier", "type": "nominal"}}
     policy = a_policy(columns=columns, method={"space": "gower"})
-    told = problems(lambda: make_cells(policy, {"method.space": ["gower", "euclidean"]}))
-    assert told.keys() == {"columns.job"}
-    assert told["columns.job"].endswith("(with space=euclidean)")
+    reported = problems(lambda: make_cells(policy, {"method.space": ["gower", "euclidean"]}))
+    assert reported.keys() == {"columns.job"}
+    assert reported["columns.job"].endswith("(with space=euclidean)")
 
 
 @pytest.mark.parametrize("path", ["input.path", "output.path", "runs", "version"])
@@ -118,5 +120,5 @@ def test_reading_values() -> None:
         "gates.max_il": [10, 20.5],
         "columns.a.order": [["x", "y"], ["y", "x"]],
     }
-    told = problems(lambda: read_grid({"k": "3,,5"}, ["passes", "k=1", "nulls="]))
-    assert told.keys() == {"--k", "--vary", "--vary nulls"}
+    reported = problems(lambda: read_grid({"k": "3,,5"}, ["passes", "k=1", "nulls="]))
+    assert reported.keys() == {"--k", "--vary", "--vary nulls"}

@@ -67,7 +67,7 @@ def test_a_good_policy_has_the_documented_defaults() -> None:
     assert policy.unlisted == "error"
 
 
-def test_every_mistake_is_told_at_once_with_its_path() -> None:
+def test_every_mistake_is_reported_at_once_with_its_path() -> None:
     found = problems(
         k=1,
         colour="red",
@@ -92,9 +92,9 @@ def test_no_table_has_so_many_rows(digits: int) -> None:
         {"audit": {"targets": number}},
         {"audit": {"attacks": [attack]}},
     ):
-        (told,) = problems(**change).values()
-        assert "must be less than or equal to 9223372036854775807. Got" in told
-        assert len(told) < 150
+        (reported,) = problems(**change).values()
+        assert "must be less than or equal to 9223372036854775807. Got" in reported
+        assert len(reported) < 150
 
 
 def refined(**parameters: Any) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def refined(**parameters: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("start", "path", "told"),
+    ("start", "path", "reported"),
     [
         ("mdaf", "start", "unknown start 'mdaf'; did you mean mdav or vmdav or md? choose from"),
         ("refined", "start", "unknown start 'refined'"),
@@ -110,10 +110,12 @@ def refined(**parameters: Any) -> dict[str, Any]:
         (3, "start", "must be a name, or a mapping with 'name'"),
     ],
 )
-def test_mistakes_in_a_start_are_told_with_their_path(start: Any, path: str, told: str) -> None:
+def test_mistakes_in_a_start_are_reported_with_their_path(
+    start: Any, path: str, reported: str
+) -> None:
     found = problems(method=refined(start=start))
     assert list(found) == [f"method.grouping.{path}"]
-    assert found[f"method.grouping.{path}"].startswith(told)
+    assert found[f"method.grouping.{path}"].startswith(reported)
 
 
 def test_a_start_is_built_and_written_back() -> None:
@@ -277,7 +279,7 @@ def test_a_taxonomy_that_holds_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "told"),
+    ("method", "path", "reported"),
     [
         (
             {"space": {"name": "lda", "target": "illness", "alpha": 0.5}},
@@ -291,8 +293,8 @@ def test_a_taxonomy_that_holds_itself() -> None:
         ),
     ],
 )
-def test_a_choice_of_types_is_refused_once(method: Any, path: str, told: str) -> None:
-    assert problems(method=method) == {path: told}
+def test_a_choice_of_types_is_refused_once(method: Any, path: str, reported: str) -> None:
+    assert problems(method=method) == {path: reported}
 
 
 def test_set_changes_nested_and_short_forms() -> None:

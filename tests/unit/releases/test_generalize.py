@@ -44,7 +44,7 @@ def test_members_of_sets() -> None:
 
 
 def test_members_beside_a_group_with_nulls() -> None:
-    """Its codes may be above all that are told."""
+    """Its codes may be above all that are published."""
     found = spans(Scale.NOMINAL, [9, 0, 1, 0, 1, 1], [0, 1, 0, 0, 0, 0])
     assert found.hidden.tolist() == [True, False, False]
     assert found.members is not None
@@ -76,7 +76,7 @@ def test_two_roots_share_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tree", "told"),
+    ("tree", "reported"),
     [
         ({"a": ["x", "x"]}, "twice"),
         ({"a": {}}, "nothing under it"),
@@ -84,10 +84,10 @@ def test_two_roots_share_nothing() -> None:
         ({"a": [["x"]]}, "plain values"),
     ],
 )
-def test_broken_taxonomies(tree: dict[str, object], told: str) -> None:
+def test_broken_taxonomies(tree: dict[str, object], reported: str) -> None:
     (problem,) = Generalize(taxonomies={"c": tree}).problems(Asked(["c"], 5, others=True))
     assert problem.path == "taxonomies.c"
-    assert told in problem.message
+    assert reported in problem.message
 
 
 def test_taxonomy_of_no_quasi_identifier() -> None:

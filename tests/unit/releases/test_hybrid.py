@@ -123,12 +123,12 @@ def test_nulls_change_places_and_columns_keep_mean_and_variance(
     made, hidden = publish(values, labels, seed, null)
     for g in range(3):
         at = labels == g
-        told = [j for j in range(d) if 2 * null[j, at].sum() < size]
-        patterns = (sorted(map(tuple, mask[told][:, at].T)) for mask in (null, hidden))
+        reported = [j for j in range(d) if 2 * null[j, at].sum() < size]
+        patterns = (sorted(map(tuple, mask[reported][:, at].T)) for mask in (null, hidden))
         assert next(patterns) == next(patterns)
         for j in range(d):
             x, z = values[j, at & ~null[j]], made[j, at & ~hidden[j]]
-            if j not in told:
+            if j not in reported:
                 assert len(z) == 0
                 continue
             assert z.mean() == pytest.approx(x.mean())

@@ -184,13 +184,13 @@ def _small_counts(small: int) -> dict[str, Any]:
 def test_no_part_shows_or_embeds_a_small_count_or_what_it_follows_from() -> None:
     small = 737  # a number that nothing else on the page has
     html = render(_small_counts(small))
-    # what a script or style says is ours; drawing coordinates cannot tell, they are of stubs
-    told = html.replace(_Page(html).scripts["code"], "")
-    assert "fewer than 1,000" in told
-    # totals minus the other cells would tell it as well
+    # what a script or style says is ours; drawing coordinates reveal nothing, they are of stubs
+    reported = html.replace(_Page(html).scripts["code"], "")
+    assert "fewer than 1,000" in reported
+    # totals minus the other cells would give it away as well
     for leak in (small, 2_000_000 + small, 1_700_000 - small, 1500):
-        assert str(leak) not in told, leak
-        assert f"{leak:,}" not in told, leak
+        assert str(leak) not in reported, leak
+        assert f"{leak:,}" not in reported, leak
     cell = embedded(_small_counts(small))
     assert cell["class_sizes"]["histogram"][1]["records"] == "withheld"
     assert cell["distributions"][0]["original"].count(None) == 2  # one alone could be computed
@@ -206,9 +206,9 @@ def test_a_sum_does_not_tell_a_term_that_is_withheld(linked: int) -> None:
     given += [{"measure": "il_dr_score", "column": None, "value": score, "low": 7.4, "high": 7.6}]
     gate = {"gate": "max_il_dr_score", "limit": 99, "value": score, "compared": 7.6}
     cell = shown_run({"k": 5, "rows_out": 1000, "measures": given, "gates": [gate]})
-    told = [*(m for m in cell["measures"] if m["measure"] == "il_dr_score"), *cell["gates"]]
-    assert len(told) == 2
-    for one in told:
+    reported = [*(m for m in cell["measures"] if m["measure"] == "il_dr_score"), *cell["gates"]]
+    assert len(reported) == 2
+    for one in reported:
         assert (one["value"] == score) == (linked == 200)
         assert ("7.6" in str(one)) == (linked == 200)
     alone = shown_run({"k": 5, "rows_out": 1000, "measures": given[-1:]})
@@ -238,7 +238,7 @@ def test_without_k_counts_are_held_against_ten() -> None:
 # --- nothing private --------------------------------------------------------------------------
 
 
-def test_places_seeds_and_values_in_the_policy_are_not_told() -> None:
+def test_places_seeds_and_values_in_the_policy_are_not_reported() -> None:
     run = example_run()
     run["policy"]["method"]["grouping"]["taxonomy"] = {"flu": "infection"}
     run["cells"] = ["a cell"]
@@ -277,9 +277,9 @@ def test_names_cannot_break_out_of_html_attributes_svg_or_json() -> None:
     assert sum(tag == "script" for tag, _ in found.tags) == 3
     assert not [a for _, attributes in found.tags for a in attributes if a.startswith("on")]
     assert str(6 * 7777) not in found.text  # a template in a name is text, too
-    told = json.loads(found.scripts["run-data"])
-    assert told["measures"][-1]["column"].startswith("</script><script>")
-    assert told["correlations"]["columns"][0].startswith("</script>")
+    reported = json.loads(found.scripts["run-data"])
+    assert reported["measures"][-1]["column"].startswith("</script><script>")
+    assert reported["correlations"]["columns"][0].startswith("</script>")
     assert "</script><script>alert(1)</script>" in found.text  # shown as text
 
 
@@ -353,7 +353,7 @@ def test_a_gate_that_does_not_say_it_passed_has_failed() -> None:
     assert "Failed" in page(example_run(status="ok", gates=gates)).text
 
 
-def test_what_was_done_is_told_from_the_policy() -> None:
+def test_what_was_done_is_reported_from_the_policy() -> None:
     text = page(example_run()).text
     assert (
         "sparkanon grouped 99,412 records by 10 quasi-identifiers into groups of at least 5"

@@ -176,7 +176,7 @@ def test_steps_are_longer_where_the_classes_differ() -> None:
     z_steps = [fitted.units[f"c{j}"] / x[:, j].std() for j in range(2)]
     assert z_steps[0] == pytest.approx(1 / 8, rel=0.02)
     assert z_steps[1] > 0.8
-    assert fitted.told == {"alpha": 8.0, "classes": 2}
+    assert fitted.summary == {"alpha": 8.0, "classes": 2}
 
 
 def test_the_search_stretches_where_it_helps() -> None:
@@ -184,14 +184,14 @@ def test_the_search_stretches_where_it_helps() -> None:
     codes, x = rng.integers(0, 2, 900), rng.normal(size=(900, 10))
     x[:, 0] += 2.5 * codes  # six large groups would be made by the noise of nine other columns
     found, again = (fit(x, codes, k=150) for _ in range(2))
-    assert found.told["alpha"] in ALPHAS[1:]
+    assert found.summary["alpha"] in ALPHAS[1:]
     assert again == found
 
 
 def test_an_accident_of_the_folds_is_no_reason_to_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
-    # alpha 1 tells 60 of 100; alpha 8 tells `more` others and misses 4 of those: the standard
+    # alpha 1 gets 60 of 100 right; alpha 8 gets `more` others and misses 4 of those: the standard
     # error of the difference is the root of more + 4
-    def telling(more: int) -> Any:
+    def predicting(more: int) -> Any:
         def right(_: Any, matrix: Floats, sample: Any, k: int) -> Any:
             if matrix[0, 0] != 8.0:
                 return np.arange(100) < 60
@@ -202,5 +202,5 @@ def test_an_accident_of_the_folds_is_no_reason_to_stretch(monkeypatch: pytest.Mo
     plain = Euclidean().fit(Known({Moments(): ()}))
     sample = SampleByClass((), np.empty(0, np.int64))
     for more, alpha in ((4, 1.0), (7, 1.0), (8, 8.0), (20, 8.0)):  # 7 - 4 < 3.3, 8 - 4 > 3.4
-        monkeypatch.setattr("sparkanon.spaces.stretch._right", telling(more))
+        monkeypatch.setattr("sparkanon.spaces.stretch._right", predicting(more))
         assert best_alpha(plain, np.eye(1), sample, 3) == alpha

@@ -47,7 +47,7 @@ MASKING = Mock(names=NAMES, floor=0, folder=CELL, grouped=fail, staged=fail)
     ],
     ids=lambda worker: type(worker).__name__,
 )
-def test_a_failure_is_told_by_its_place(worker: Any) -> None:
+def test_a_failure_is_reported_by_its_place(worker: Any) -> None:
     batch = pa.RecordBatch.from_pydict(
         {BLOCK: [0], KEY: [1], "cls": [1], "v": [CELL], "block": [0], "file": [CELL]}
     )

@@ -155,7 +155,7 @@ def test_a_run_that_lost_its_folder_publishes_nothing(tmp_path: Path, how: str) 
     assert not (tmp_path / "release").exists()
 
 
-def test_a_lost_folder_is_told_whatever_failed_because_of_it(tmp_path: Path) -> None:
+def test_a_lost_folder_is_reported_whatever_failed_because_of_it(tmp_path: Path) -> None:
     def run() -> None:
         with Staging(tmp_path / "release") as staging:
             shutil.rmtree(staging.path)

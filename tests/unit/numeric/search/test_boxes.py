@@ -87,10 +87,10 @@ def test_search_equals_all_pairs(n: int, m: int, d: int, capped: bool) -> None:
     distance = brute(cells)
     for original_asks in (True, False):
         found = distance.T if original_asks else distance
-        asking, told = found.shape
-        weight = rng.integers(1, 5, told)
+        asking, reported = found.shape
+        weight = rng.integers(1, 5, reported)
         # The own one is the nearest, which is often compatible, or any other.
-        rank = np.where(rng.random(asking) < 0.5, 0, rng.integers(0, told, asking))
+        rank = np.where(rng.random(asking) < 0.5, 0, rng.integers(0, reported, asking))
         own = np.sort(found, axis=1)[np.arange(asking), rank]
         asks = np.sort(rng.permutation(asking)[: max(asking // 2, 1)])
         args = cells.released, cells.original, cells.yard, original_asks, weight, asks, own
