@@ -194,6 +194,7 @@ def _sides(
     pair = Pair(every, released, permuted=own and bool(policy.promise.units))
     if key is not None:
         sides = joined(compared, published, every, released, key, policy.audit.suppression)
+        sides = replace(sides, blocks=policy.promise.units)
         return sides, replace(pair, key=key, suppressed=sides.suppressed > 0), left_out
     pairs = kept(spark, policy.private.path) if policy.private is not None and own else None
     if pairs is not None:
