@@ -140,6 +140,8 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
         with step("verify"):
             schema = staged_schema(columns, run.promise)
             staged = tables.read_staged(spark, str(staging.table), schema)
+            if policy.output is not None:
+                tables.check_lines(policy.output, staged, columns.schema)
             sizes = verify(staged, run.promise, facts.rows, policy.few)
             kept = check(staged, cuttings.constraints, classes_of(run.promise))
             classes = counted(sizes.classes, "class", "classes")

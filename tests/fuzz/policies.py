@@ -232,6 +232,8 @@ def _foresee(plan: Plan, table: Table) -> None:
     kept = [*published, *(table.unlisted if policy.get("unlisted") == "keep" else ())]
     if by and set(by) >= set(kept):
         must.add("partition_by")
+    if plan.format == "csv" and len(set(kept) - set(by)) == 1:
+        plan.may.add("empty lines")  # where the only column has nulls
     if policy.get("gates", {}).get("min_min_class_size"):
         must.add("gate")
     if "max_il" in policy.get("gates", {}):

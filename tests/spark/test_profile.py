@@ -25,6 +25,15 @@ def by_name(found: TableProfile) -> dict[str, ColumnProfile]:
     return {column.name: column for column in found.columns}
 
 
+@pytest.mark.parametrize("scale", [1e-120, 1e-20, 1.0, 1e20, 1e120])
+def test_skewness_of_very_small_and_very_large_numbers(spark: SparkSession, scale: float) -> None:
+    rows = [(v * scale, 1e-120 * v) for v in (1.0, 1.0, 1.0, 1.0, 5.0)]
+    x, tiny = profile(spark.createDataFrame(rows, "x double, tiny double")).columns
+    usual = 1e-30 < scale < 1e30
+    assert x.skewness == (pytest.approx(1.5) if usual else None)
+    assert tiny.skewness is None
+
+
 def test_numbers_by_hand(spark: SparkSession) -> None:
     rows = [
         (1.0, 1, "a"),

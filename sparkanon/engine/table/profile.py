@@ -28,6 +28,7 @@ from sparkanon.engine.table.vocabulary import (
 )
 from sparkanon.errors import InputError, PolicyError, Problem
 
+_LARGE = 1e30
 MANY_QUASI_IDENTIFIERS = 10
 """From here on the starter policy warns: every further one costs usefulness."""
 
@@ -52,7 +53,7 @@ class ColumnProfile:
     top_share
         Share of the most frequent value, off by at most 0.001.
     skewness
-        Of the finite values of a numeric column.
+        Of a numeric column, without values beyond 1e30; smaller ones than 1e-30 count as 0.
     """
 
     name: str
@@ -159,14 +160,19 @@ def _moments(name: str, data_type: T.DataType) -> list[Column]:
         return []
     number = F.col(name).cast("double")
     if not isinstance(data_type, T.FloatType | T.DoubleType):
-        return [F.skewness(number).alias(f"{name}_skewness")]
+        return [F.skewness(_usual(number)).alias(f"{name}_skewness")]
     infinite = number.isin(math.inf, -math.inf)
-    finite = F.when(~F.isnan(number) & ~infinite, number)
     return [
         F.count_if(F.isnan(number)).alias(f"{name}_nan"),
         F.count_if(infinite).alias(f"{name}_infinite"),
-        F.skewness(finite).alias(f"{name}_skewness"),
+        F.skewness(_usual(number)).alias(f"{name}_skewness"),
     ]
+
+
+def _usual(number: Column) -> Column:
+    """What skewness can be taken of: the sixth power of a spread must be a double, and not 0."""
+    size = F.abs(number)
+    return F.when(size < 1 / _LARGE, F.lit(0.0)).when(size <= _LARGE, number)
 
 
 @dataclass(frozen=True)

@@ -273,6 +273,16 @@ def writer(data: DataFrame, sink: Sink) -> DataFrameWriter:
     return made.partitionBy(*sink.partition_by) if sink.partition_by else made
 
 
+def check_lines(sink: Sink, staged: DataFrame, schema: T.StructType) -> None:
+    """Refuse rows that CSV cannot hold: Spark leaves out lines in which nothing stands."""
+    inside = [name for name in schema.names if name not in sink.partition_by]
+    if sink.format != "csv" or len(inside) > 1 or sink.options.get("nullValue"):
+        return
+    if not staged.filter(f"{quoted(inside[0])} is null").isEmpty():
+        text = "csv leaves out the rows of a table of one column that hold a null; say "
+        raise InputError(Problem("output.format", f"{text}output.options.nullValue, or parquet"))
+
+
 # By default Spark trims blanks and drops microseconds when it writes or reads CSV.
 _EXACT_CSV = {
     "header": "true",
