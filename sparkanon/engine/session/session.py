@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import logging
 import os
 import re
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -81,7 +83,7 @@ def _new_session(delta: bool, log: Path | None, conf: Mapping[str, str]) -> Spar
         builder = builder.config(name, value)
     for last in (not delta, True):  # with Delta a second try, because a download can fail once
         try:
-            with _said_into(log), _private_umask():
+            with one_download() if delta else nullcontext(), _said_into(log), _private_umask():
                 return builder.getOrCreate()
         except Exception:
             if last:
@@ -106,6 +108,21 @@ def _private_files(conf: Mapping[str, str]) -> dict[str, str]:
         else:  # TCP is slower, but Spark's secret keeps other users out
             settings["spark.python.unix.domain.socket.enabled"] = "false"
     return settings
+
+
+@contextlib.contextmanager
+def one_download() -> Iterator[None]:
+    """While this lasts, no other process of this user downloads jars.
+
+    Ivy, which fetches them, breaks its own cache if two processes fill it at the same time.
+    """
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # a home that nobody can write holds no cache, either
+            folder = Path.home() / ".local" / "state" / "sparkanon"
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            file = stack.enter_context((folder / "download.lock").open("w"))
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 @contextlib.contextmanager
