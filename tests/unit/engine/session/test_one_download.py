@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import time
 from multiprocessing.queues import Queue
@@ -31,7 +32,7 @@ def test_one_process_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     held = sorted(times.get(timeout=30) for _ in processes)
     for process in processes:
         process.join()
-    assert all(end <= start for (_, end), (start, _) in zip(held, held[1:], strict=False))
+    assert all(end <= start for (_, end), (start, _) in itertools.pairwise(held))
 
 
 def test_a_home_that_cannot_be_written_needs_no_lock(
