@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from sparkanon.attacks.base import Attack
-from sparkanon.attacks.needs import Linked
+from sparkanon.attacks.needs import Linked, Links
 from sparkanon.measures import About, Given, Measure
 from sparkanon.needs import Known, Need
 from sparkanon.registry import MOST_ROWS, spec
@@ -94,15 +94,20 @@ class NearestRecord(Attack):
         links = known[Linked(self.targets)]
         if links.to_original is None or links.to_released is None:
             return []
-        worst = max(links.tuples.values(), default=0.0)
         found = []
-        for about, whole in ((TO_ORIGINAL, links.to_original), (TO_RELEASED, links.to_released)):
+        for about, whole, tuples in (
+            (TO_ORIGINAL, links.to_original, _of(links, "to_original")),
+            (TO_RELEASED, links.to_released, _of(links, "to_released")),
+        ):
             # the tuples of one block alone may link more records than whole rows do
-            share = whole.at_least(worst) if links.tuples else whole
+            share = whole.at_least(max(tuples.values())) if tuples else whole
             found.append(Measure(about.key, share.value, None, share.low, share.high))
-        for about in (TO_ORIGINAL, TO_RELEASED):
-            found += [Measure(about.key, share, name) for name, share in links.tuples.items()]
+            found += [Measure(about.key, linked, name) for name, linked in tuples.items()]
         return found
 
     def without_release(self, given: Given, known: Known) -> float:
         return 1.0 / given.rows
+
+
+def _of(links: Links, way: str) -> dict[str, float]:
+    return {name: getattr(shares, way) for name, shares in links.tuples.items()}

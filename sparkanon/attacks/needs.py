@@ -23,16 +23,24 @@ class Share:
 
 
 @dataclass(frozen=True)
+class BothWays:
+    """A share of right guesses from the release to the original, and the other way round."""
+
+    to_original: float
+    to_released: float
+
+
+@dataclass(frozen=True)
 class Links:
     """How often the nearest record is the own one.
 
     `tuples`: of each block of columns whose cells were moved as a unit, the share of records that
-    its published tuples link, in both directions.
+    its published tuples link.
     """
 
     to_original: Share | None = None
     to_released: Share | None = None
-    tuples: Mapping[str, float] = field(default_factory=dict)
+    tuples: Mapping[str, BothWays] = field(default_factory=dict)
     by_decile: Sequence[Mapping[str, Any]] = ()  # by how far out a record lies
     reason: str | None = None
 

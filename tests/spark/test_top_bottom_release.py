@@ -220,7 +220,9 @@ def test_lost_rows_are_caught_on_the_staged_table(
         return staged
 
     monkeypatch.setattr(pipeline, "stage", losing)
-    with pytest.raises(VerificationError, match=rf"rows: \d+ rows are staged for {ROWS} records"):
+    with pytest.raises(
+        VerificationError, match=rf"rows: [\d,]+ rows are staged for {ROWS:,} records"
+    ):
         sparkanon.anonymize(table, policy(tmp_path))
     assert not (tmp_path / "release").exists()
 
