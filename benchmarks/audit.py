@@ -33,7 +33,7 @@ def audit_seconds(spark: Any, policy: dict[str, Any], take: list[str]) -> dict[s
     from sparkanon.engine.audit import audit
 
     done = audit(None, None, policy | {"audit": {"take": take}}, spark=spark)
-    return dict(done.report["seconds"])
+    return dict(done.report.seconds)
 
 
 LINKS = ["linkage_masked_to_original", "linkage_original_to_masked"]
