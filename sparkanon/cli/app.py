@@ -12,7 +12,6 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.table import Table
 
-from sparkanon import places
 from sparkanon.attacks import ATTACKS
 from sparkanon.catalogue import CATALOGUE
 from sparkanon.cli import terminal
@@ -28,6 +27,7 @@ from sparkanon.errors import GateError, InputError, Problem, SparkanonError, cou
 from sparkanon.groupings import GROUPINGS
 from sparkanon.measures import MEASURES
 from sparkanon.policy import Policy, load_policy, schema_text
+from sparkanon.raised import raised_at
 from sparkanon.registry import Registry
 from sparkanon.releases import RELEASES
 from sparkanon.report.reference import measures_page
@@ -375,4 +375,4 @@ def _fail(error: SparkanonError, status: str, headline: str) -> int:
 def _unexpected(error: Exception) -> SparkanonError:
     """Type, condition and place: the text of a foreign exception may hold a cell."""
     log = f"; Spark's own log: {_call.log}" if _call.log and _call.log.exists() else ""
-    return SparkanonError(f"{places.place_of(error)}{log}")
+    return SparkanonError(f"{raised_at(error)}{log}")

@@ -20,8 +20,8 @@ from pairings import check_pairing
 from policies import Plan
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from random_tables import Table
 from reading import Released, read_delta, read_folder, typed_like
-from tables import Table
 
 import sparkanon
 from sparkanon.errors import GateError, InputError, PolicyError, SparkanonError, VerificationError

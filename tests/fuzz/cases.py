@@ -16,8 +16,8 @@ from attempts import Outcome, Setting, said
 from leaks import Secrets, Watched, demand
 from policies import SEED, Plan, a_plan
 from pyspark.sql import SparkSession
+from random_tables import KINDS, Rng, Table, a_table
 from stories import STORIES, once
-from tables import KINDS, Rng, Table, a_table
 
 # that a CSV file holds as they are
 IN_CSV = {

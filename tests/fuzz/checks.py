@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 from leaks import demand
 from policies import Plan, blocks_of, declared_of, diverse_enough
+from random_tables import Table
 from reading import Released, comparable
-from tables import Table
 from values import check_centres, check_limits, check_spans
 
 Rows = list[tuple[Any, ...]]

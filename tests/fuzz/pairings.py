@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 from checks import check_rules, rows_of
 from leaks import demand
 from policies import Plan, blocks_of
+from random_tables import Table
 from reading import Released, comparable
-from tables import Table
 
 APART = 1e-4  # of the size of the values: closer ones may meet by rounding
 

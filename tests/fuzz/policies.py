@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from tables import PLAIN_TOWNS, TREE, Rng, Table
+from random_tables import PLAIN_TOWNS, TREE, Rng, Table
 
 from sparkanon.catalogue import CATALOGUE
 

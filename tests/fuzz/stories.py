@@ -11,8 +11,8 @@ from attempts import Notes, Outcome, Setting, attempt, engine_as, frame_of, list
 from leaks import demand
 from policies import Plan
 from pyspark.sql import functions as F
+from random_tables import Rng
 from reading import comparable
-from tables import Rng
 
 import sparkanon
 from sparkanon.engine.sweep.sweep import sweep

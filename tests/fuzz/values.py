@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from leaks import demand
 from policies import Plan
-from tables import Quasi
+from random_tables import Quasi
 
 Classes = Sequence[Sequence[int]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from reference import information_loss, z_scored
+from reference_sets import information_loss, z_scored
 
 from sparkanon.experiments.survey_figures import EXACT_MDAV, KS
 from sparkanon.groupings import Mdav, Refined

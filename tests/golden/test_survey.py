@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from reference import information_loss, z_scored
+from reference_sets import information_loss, z_scored
 
 from sparkanon.experiments.survey_figures import DIFFERENT, KS, PUBLISHED
 from sparkanon.groupings import GROUPINGS

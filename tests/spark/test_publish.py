@@ -107,17 +107,17 @@ def test_csv_that_would_lose_rows_is_refused(
     spark: SparkSession, tmp_path: Path, by: list[str]
 ) -> None:
     """Spark writes no line for a row whose only cell is null: nine of thirty were gone."""
-    told = spark.range(30).selectExpr("nullif(id % 3, 2) as a", "id % 2 as b")
+    table = spark.range(30).selectExpr("nullif(id % 3, 2) as a", "id % 2 as b")
     roles = {"a": "quasi_identifier"} | ({"b": "keep"} if by else {})
     asked = {"columns": roles, "k": 3, "unlisted": "drop", "runs": str(tmp_path / "runs")}
     place = {"format": "csv", "path": str(tmp_path / "out"), "partition_by": by}
     with pytest.raises(
         sparkanon.InputError, match=r"output.format: csv leaves out .* output.options.null"
     ):
-        sparkanon.anonymize(told, asked | {"output": place}, spark=spark)
+        sparkanon.anonymize(table, asked | {"output": place}, spark=spark)
     assert not (tmp_path / "out").exists()
     place |= {"options": {"nullValue": "NA"}}
-    made = sparkanon.anonymize(told, asked | {"output": place}, spark=spark)
+    made = sparkanon.anonymize(table, asked | {"output": place}, spark=spark)
     assert made.data is not None
     assert made.data.count() == 30
     assert made.data.filter("a is null").count() == 10

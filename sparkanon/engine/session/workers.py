@@ -10,9 +10,9 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from sparkanon import places
 from sparkanon.engine.sql.names import BLOCK
 from sparkanon.errors import KernelError
+from sparkanon.raised import raised_at
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -43,7 +43,7 @@ def errors_by_place(work: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
         try:
             yield from work(*args, **kwargs)
         except Exception as error:
-            failure = KernelError(places.place_of(error))
+            failure = KernelError(raised_at(error))
         if failure is not None:
             raise failure
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from brute import brute_spread, distance_matrix
-from cases import CASES
+from sample_points import CASES
 
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.group.dba import dba

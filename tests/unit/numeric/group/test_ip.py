@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from brute import brute_spread, centre_of, distance_matrix, distances_to
-from cases import CASES
+from sample_points import CASES
 
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.group.ip import REACH, ip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from brute import away, brute_spread, cost, distance_matrix
-from cases import CASES
+from sample_points import CASES
 
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.group.loose import dissolve, second_phase, spread, total_cost

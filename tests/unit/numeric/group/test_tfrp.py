@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from brute import Remaining, brute_spread, distances_to
-from cases import CASES
+from sample_points import CASES
 
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.group.tfrp import tfrp

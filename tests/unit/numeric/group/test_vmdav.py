@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from brute import brute_spread, centre_of, cost, distance_matrix, distances_to
-from cases import CASES, euclidean
+from sample_points import CASES, euclidean
 
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.group.vmdav import GAMMAS, region, vmdav

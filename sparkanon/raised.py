@@ -1,4 +1,4 @@
-"""Where an unexpected error came from, without its text, which may hold a cell."""
+"""Where an unexpected error was raised, without its text, which may hold a cell."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from types import FrameType
 
 _OURS = Path(__file__).resolve().parent
-# The text of `place_of` from an executor, inside the error that Spark raises on the driver.
+# The text of `raised_at` from an executor, inside the error that Spark raises on the driver.
 _REPORTED = re.compile(
     r"sparkanon\.errors\.KernelError: "
     r"([\w.]+ at sparkanon/[\w./-]+:\d+ in [\w.<>]+(?: \(from [\w.<>]+\))?)"
@@ -17,7 +17,7 @@ _FRAME = re.compile(r'^ *File "[^"\n]*/sparkanon/([\w./-]+\.py)", line (\d+), in
 _TYPE = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|ArrowInvalid))(?=:|$)", re.M)
 
 
-def place_of(error: BaseException) -> str:
+def raised_at(error: BaseException) -> str:
     """The error's type, the innermost line of ours, and the library's function it called."""
     on_executor = _from_executor(error)
     if on_executor is not None:
