@@ -67,7 +67,7 @@ RANDOM = About(
 
 @spec
 class NearestRecord(Attack):
-    """An attacker who knows all original quasi-identifiers guesses that the nearest record is it.
+    """An attacker who knows all original quasi-identifiers guesses: it is the nearest record.
 
     Both directions: from the release to the original (DDR), and from a known person to the
     release. Records at the same distance share the credit. A record that is not in the release

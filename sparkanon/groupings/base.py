@@ -25,7 +25,7 @@ class Grouping(Protocol):
     source: ClassVar[str]
     bounded: ClassVar[bool]
 
-    # a class variable will do where the parameters make no difference
+    # a class variable is enough where the parameters make no difference
     @property
     def random(self) -> bool: ...
 
@@ -39,7 +39,7 @@ class Grouping(Protocol):
 
 @runtime_checkable
 class Crossing(Grouping, Protocol):
-    """Can go on where other blocks left off, so that no border of blocks is the last word."""
+    """A grouping that can improve the groups of other blocks, across the borders of these."""
 
     @property
     def crosses(self) -> bool:
@@ -52,7 +52,7 @@ class Crossing(Grouping, Protocol):
 
 
 class OneKernel:
-    """What groupings share that are one call of a kernel: no chance if nothing else is said."""
+    """What groupings share that call one kernel; they draw nothing unless they say `random`."""
 
     kernel: ClassVar[Callable[..., Labels]]
     bounded: ClassVar[bool] = True
@@ -63,5 +63,5 @@ class OneKernel:
         return ()
 
     def group(self, points: Points, k: int, rng: np.random.Generator) -> Labels:
-        """Label every record with its group; without chance the same records give the same."""
+        """Label every record with its group; without draws the same records give the same."""
         return type(self).kernel(*arrays(points), k, *self.parameters(points, rng))

@@ -13,10 +13,10 @@ from sparkanon.registry import spec
 class Dba(OneKernel):
     """The k-neighbourhood of the record of highest k-density becomes a group, again and again.
 
-    A k-neighbourhood are a record and its k-1 nearest remaining ones, its density the inverse of
-    the sum of their squared distances to their centroid (SURVEY 3.3 leaves that open; this gives
-    its figures to the last digit). Without centroids, of the distances to the record. Fewer than
-    k leftovers go one by one to the nearest group.
+    A k-neighbourhood is a record with its k-1 nearest remaining ones. Its density is the inverse
+    of the sum of their squared distances to their centroid (SURVEY 3.3 leaves that open; this
+    gives its figures to the last digit), or of their distances to the record where there are no
+    centroids. Fewer than k leftovers go one by one to the nearest group.
     """
 
     key: ClassVar[str] = "dba"

@@ -103,7 +103,9 @@ class LRecursive(OfClasses):
         ),
     )
 
-    c: Annotated[float, Field(gt=0, allow_inf_nan=False)] = USUAL_C
+    c: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
+        USUAL_C, description="c of recursive (c, l)-diversity."
+    )
 
     def asks(self, given: Given) -> Diversities:
         return Diversities(self.c)

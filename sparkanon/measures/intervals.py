@@ -211,7 +211,8 @@ class IntervalRank(OfWithin):
         ),
         source="Senavirathne, Torra 2019, section 3.3 (IDR, by rank)",
         meaning=(
-            "The same with a band counted in ranks: the original is among the p % next values."
+            "The same with a band counted in ranks: from the published value to the original it "
+            "is at most a share p of all original values."
         ),
         conclude=(
             "Read it instead of the one by standard deviation where columns are skewed, such "

@@ -25,7 +25,8 @@ _REGISTRIES: dict[str, Registry[Any]] = {
     "release": RELEASES,
     "grouping": GROUPINGS,
 }
-# Options are varied in this order, the last one fastest, so that all k of a method are neighbours.
+# The order of the cells: nested loops over these options, k the innermost, so that all k of a
+# method stand together.
 OPTIONS = {f"method.{axis}": f"--{axis}" for axis in _REGISTRIES} | {"k": "--k"}
 # A sweep reads one table and publishes nothing.
 _FIXED = ("version", "input", "output", "runs", "private")

@@ -237,10 +237,11 @@ class AuditPolicy(_Part):
     )
     measures: list[Annotated[MeasureSpec, *choice(MEASURES)]] = Field(
         default_factory=list,
-        description="Taken besides, with parameters of their own: {name: interval_sd, width: 0.1}",
+        description="Further measures, with parameters: {name: interval_sd, width: 0.1}",
     )
     attacks: list[Annotated[Attack, *choice(ATTACKS)]] = Field(
-        default_factory=list, description="The same for attacks: {name: nearest_record}"
+        default_factory=list,
+        description="Further attacks, with parameters: {name: nearest_record}",
     )
     suppression: bool = Field(False, description="The release may have fewer rows.")
 

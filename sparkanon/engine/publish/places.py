@@ -28,16 +28,16 @@ class Places:
         return self.release.path / "pairs" if wanted or self.pairing is not None else None
 
     def held(self) -> AbstractContextManager[object]:
-        """While the pairing is put together."""
+        """Hold the folder of the pairing, if there is one, while this context lasts."""
         return self.pairing or nullcontext()
 
     def put_together(self, pairs: Path | None) -> None:
-        """All about the pairing that can fail, before the release is out."""
+        """Put the pairing together before the release is out: all of it that can fail."""
         if self.pairing is not None and pairs is not None:
             put_together(pairs, self.pairing)
 
     def keep_pairing(self) -> None:
-        """Once the release is out."""
+        """Move the pairing to its place, once the release is out."""
         if self.pairing is not None:
             keep(self.pairing)
 

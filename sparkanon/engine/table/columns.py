@@ -33,7 +33,7 @@ _NO_ARROW = (T.YearMonthIntervalType, T.CalendarIntervalType, T.TimeType)
 _ONE_TEXT = (*_WHOLE, T.BooleanType, T.DateType, T.StringType)  # Spark and Arrow write them alike
 _EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 _LENGTHS = ("__CHAR_VARCHAR_TYPE_STRING",)  # the only metadata that may stay
-_NO_CHANCE = 3  # a table that has so many columns of the policy is the one that it is about
+_NO_CHANCE = 3  # so many columns of the policy do not stand in another table by chance
 _MICROS = (-62_135_596_800 * 10**6, 253_402_300_800 * 10**6 - 1)  # years 1 to 9999
 _ENDS: dict[str, tuple[float, float]] = {
     "boolean": (0, 1),
