@@ -118,7 +118,7 @@ def sums_by_class(
 def moments_by_class(sums: ClassSums, path: str) -> MomentsByClass:
     """Of the sums of a whole table; the classes are in the order of their numbers.
 
-    An InputError at this path says why so many classes can not guide a space.
+    An InputError at this path says why so many classes cannot guide a space.
     """
     problem = _classes_problem(len(sums.by_class))
     if problem is not None:

@@ -36,8 +36,13 @@ class Rule:
     limit: float
     c: float = 2.0
 
+    @property
+    def is_least(self) -> bool:
+        """Whether the limit is the least value that is allowed, not the largest."""
+        return CATALOGUE[self.measure].better == "higher"
+
     def broken_by(self, value: float) -> bool:
-        return value > self.limit if self.measure == "t_closeness" else value < self.limit
+        return value < self.limit if self.is_least else value > self.limit
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,7 @@ def constraints(rows: DataFrame, policy: Policy) -> Constraints:
             + counted(int(np.count_nonzero(column.counts)), "value", "different values"),
         )
         for rule, column in zip(made.rules, made.columns, strict=True)
-        if rule.measure != "t_closeness" and np.count_nonzero(column.counts) < rule.limit
+        if rule.is_least and np.count_nonzero(column.counts) < rule.limit
     ]
     if problems:
         raise InputError(problems)
