@@ -1,6 +1,6 @@
 """What a method has to know about a table before it can begin, as values.
 
-A space, release or measure names its needs; the engine (or `local` for an array) answers all
+A space, release or measure names its needs; the engine (or `in_memory` for an array) answers all
 needs of a run together, in as few passes as it can, and hands the answers over as `Known`.
 """
 

@@ -5,11 +5,14 @@
 Every case is made from (seed, number), and one that fails prints the command that repeats it. The
 run fails, too, if it did too little to mean anything: too few cases, or most of them refused.
 
-tables     columns of every type         policies   what is asked, and what must be refused
-stories    what is done with both        attempts   one call, and what is true after it
+random_tables   columns of every type
+policies        what is asked, and what must be refused
+stories         what is done with both
+attempts        one call, and what is true after it
 checks, values, pairings   the release from the outside
-../leaks   what must not be seen, and the search for it
-worker     one process with its Spark session                 cases   from numbers to stories
+../leaks        what must not be seen, and the search for it
+worker          one process with its Spark session
+cases           from numbers to stories
 """
 
 from __future__ import annotations

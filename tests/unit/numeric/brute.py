@@ -114,7 +114,7 @@ def cost(points: Points, labels: Labels) -> float:
 
 
 def away(between: Floats, i: int, members: list[int]) -> float:
-    """e(i, g) of `numeric/groups.py` from a matrix of distances."""
+    """e(i, g) of `numeric/group/groups.py` from a matrix of distances."""
     inside = between[np.ix_(members, members)].sum() / 2 / len(members)
     return float((between[i, members].sum() - inside) / len(members))
 
