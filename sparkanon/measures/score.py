@@ -44,7 +44,9 @@ class IlDrScore(Described):
     ordered: ClassVar[bool] = True
 
     weights: tuple[Weight, Weight, Weight, Weight] = Field(
-        (0.25, 0.25, 0.25, 0.25), description="Of ILmetrics, IL1s, DDR and IDR, in this order."
+        (0.25, 0.25, 0.25, 0.25),
+        strict=False,  # YAML and JSON have lists
+        description="Of ILmetrics, IL1s, DDR and IDR, in this order.",
     )
 
     def needs(self, given: Given) -> tuple[Need[Any], ...]:

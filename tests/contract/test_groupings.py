@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import numpy as np
@@ -205,4 +206,4 @@ def test_specs_say_what_they_are(grouping: Grouping) -> None:
     assert grouping.title
     assert grouping.source
     assert grouping.block_rows >= 2000
-    assert GROUPINGS.build(GROUPINGS.config(grouping)) == grouping
+    assert GROUPINGS.build(json.loads(json.dumps(GROUPINGS.config(grouping)))) == grouping

@@ -27,6 +27,7 @@ from sparkanon.needs import Known, Need
 from sparkanon.numeric.records import Column, Floats, Records, Scale
 from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.public import public
+from sparkanon.registry import Registry
 
 SCALES = (Scale.NUMERIC, Scale.ORDINAL, Scale.NOMINAL, Scale.NUMERIC)
 TABLES = ["plain", "nulls", "ties", "constant", "one record"]
@@ -198,6 +199,13 @@ def test_words(taker: Taker) -> None:
             problem = gate_problem(f"{side}_{about.key}")
             assert problem is not None
             assert about.direction in problem.message
+
+
+@takers
+def test_a_policy_in_yaml_or_json_can_say_it(taker: Taker) -> None:
+    """With all of its parameters, whose tuples are lists there."""
+    registry: Registry[Any] = MEASURES if type(taker) in MEASURES else ATTACKS
+    assert registry.build(json.loads(json.dumps(registry.config(taker)))) == taker
 
 
 @takers

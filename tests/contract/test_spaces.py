@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
@@ -282,4 +283,4 @@ def test_specs_say_what_they_are(space: Space) -> None:
     assert space.title
     assert space.source
     assert space.scales
-    assert SPACES.build(SPACES.config(space)) == space
+    assert SPACES.build(json.loads(json.dumps(SPACES.config(space)))) == space
