@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sparkanon.attacks import ATTACKS
-from sparkanon.attacks.needs import Linked, Links, Share
+from sparkanon.attacks.needs import BothWays, Linked, Links, Share
 from sparkanon.catalogue import CATALOGUE, GATES, TAKERS, Taker, gate_problem, gives, takers_of
 from sparkanon.measures import FAMILIES, MEASURES, Given, Measure
 from sparkanon.measures.anonymity import Sizes, class_sizes
@@ -124,7 +124,7 @@ def answer(need: Need[Any], x: Records, z: Records, given: Given, known: Known) 
         whole = np.bincount(codes)
         return {"ill": diversity_of(np.arange(given.rows) // 2, codes, whole, ordered=False)}
     if isinstance(need, Linked):
-        return Links(Share(0.2, 0.1, 0.3), Share(0.4), {"a + b": 0.3})
+        return Links(Share(0.2, 0.1, 0.3), Share(0.4), {"a + b": BothWays(0.3, 0.2)})
     if isinstance(need, Taken):
         return (Measure(need.measure, 0.5),)
     raise AssertionError(f"no answer to {need}")
