@@ -1,6 +1,6 @@
 """The centre of a shrinking set of records: running means, nulls and modes.
 
-A state is a set of flat arrays, because numba classes can not be cached on disk.
+A state is a set of flat arrays, because numba classes cannot be cached on disk.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from sparkanon.numeric.records import Bools, Floats
 from sparkanon.numeric.search.index import Index, compact
 from sparkanon.numeric.search.nearest import Best, nearest
 
-ROUNDING = 1e-9  # of a bound, which is not computed as the sum that it bounds
+ROUNDING = 1e-9  # lowers a bound, which is added up in another order than the sum itself
 
 
 class Neighbourhoods(NamedTuple):

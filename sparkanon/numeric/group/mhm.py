@@ -84,7 +84,7 @@ def npn_mhm(values: Floats, metric: Metric, k: int) -> Ints:
 
 
 def mhm(heuristic: Heuristic, values: Floats, metric: Metric, k: int) -> Ints:
-    """Labels along a path through the groups of a heuristic, which can not cost more than those.
+    """Labels along a path through the groups of a heuristic, which cannot cost more than those.
 
     From either end, always to the group whose centre is nearest of those that are left.
     """

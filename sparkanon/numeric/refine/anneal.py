@@ -29,10 +29,10 @@ from sparkanon.numeric.refine.patch import (
 )
 
 MOST = 400  # records of a patch
-STAGES = 20  # of falling heat
-STEPS = 20  # a record and stage
-COOLER = 0.8  # from stage to stage
-RARE = 12  # of 1024 steps end a group or found a new one
+STAGES = 20  # each with less heat than the one before
+STEPS = 20  # for each record, in each stage
+COOLER = 0.8  # times the heat, from stage to stage
+RARE = 12  # so many of 1024 steps end a group or found a new one
 
 
 @tight

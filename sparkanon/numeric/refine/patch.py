@@ -74,7 +74,7 @@ def list_near(patch: Patch, count: int) -> int:
         total = 0.0
         for at in range(wanted):
             total += apart[i, near[i, at]]
-        scale[i] = total / wanted if total < np.inf else 0.0  # never an infinite limit
+        scale[i] = total / wanted if total < np.inf else 0.0  # so that no limit is infinite
     return wanted
 
 

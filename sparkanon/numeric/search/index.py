@@ -16,7 +16,7 @@ from sparkanon.numeric.jit import kernel, tight
 from sparkanon.numeric.metric import Metric, Reals
 
 LANES = 16  # records: blocks are padded to whole vectors, so that no loop has a slow rest
-ROUNDING = 1.00001  # on bounds by the triangle inequality, which are not monotone to the bit
+ROUNDING = 1.00001  # raises bounds by the triangle inequality, which rounding may make too low
 
 
 class Index(NamedTuple):

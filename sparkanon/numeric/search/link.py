@@ -247,7 +247,7 @@ def reaches(
 
     Boxes low..high, (blocks, d), are those of the points of other blocks; one with low > high is
     empty and never reached. Returns (query, block) pairs by query, then block. A block that is
-    left out can not even tie. O(m blocks d).
+    left out cannot even tie. O(m blocks d).
     """
     full = np.flatnonzero((low <= high).all(axis=1))
     query, block = within_reach(
