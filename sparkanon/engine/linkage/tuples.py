@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from sparkanon.attacks.needs import BothWays
 from sparkanon.engine.pairs.pairs import Compared, Sides
@@ -20,19 +21,30 @@ from sparkanon.engine.session.session import many_classes
 
 def shares_of_tuples(sides: Sides, pair: DataFrame) -> dict[str, BothWays]:
     """For each block of columns, the share of records that its tuples link; a null is a value."""
-    known = {c.name: c for c in sides.compared}
-    blocks = [block for block in sides.blocks if all(name in known for name in block)]
+    cells = {c.name: _cells(c, i, pair.schema) for i, c in enumerate(sides.compared)}
+    blocks = [block for block in sides.blocks if all(name in cells for name in block)]
     with many_classes(pair.sparkSession):
         return {
-            " + ".join(block): _linked([known[name] for name in block], sides.unpublished, pair)
+            " + ".join(block): _linked([cells[name] for name in block], sides.unpublished, pair)
             for block in blocks
         }
 
 
-def _linked(block: Sequence[Compared], unpublished: DataFrame | None, pair: DataFrame) -> BothWays:
+def _cells(c: Compared, i: int, schema: T.StructType) -> tuple[str, str]:
+    """The cells of both sides in SQL: as they are where types are equal, else as numbers.
+
+    A double would take long decimals that differ for one value.
+    """
+    x, z = f"x{i}", f"z{i}"
+    return (x, z) if schema[x].dataType == schema[z].dataType else (c.x, c.z)
+
+
+def _linked(
+    block: Sequence[tuple[str, str]], unpublished: DataFrame | None, pair: DataFrame
+) -> BothWays:
     cells = [f"v{i}" for i in range(len(block))]
-    x = [f"{c.x} as {cell}" for c, cell in zip(block, cells, strict=True)]
-    z = [f"{c.z} as {cell}" for c, cell in zip(block, cells, strict=True)]
+    x = [f"{own} as {cell}" for (own, _), cell in zip(block, cells, strict=True)]
+    z = [f"{own} as {cell}" for (_, own), cell in zip(block, cells, strict=True)]
     rows = pair.selectExpr(*x, "1 as m", "0 as n").unionAll(
         pair.selectExpr(*z, "0 as m", "1 as n")
     )
