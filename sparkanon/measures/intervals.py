@@ -6,7 +6,9 @@ within the masked value +- p * sd, and a variant that measures closeness in rank
 
 Chosen where the paper is silent, never to understate a risk: only ordered columns take part, so a
 changed category does not count as protection; sd is the original's; a null published as a null is
-within, a null on one side only is not.
+within, a null on one side only is not. The sd is rounded to six digits, because its last ones vary
+with the order in which Spark adds up, and a whole column may lie on the edge of its band; the band
+is wider by as much as the rounding can take away.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from sparkanon.numeric.statistics import ColumnStatistics
 from sparkanon.registry import spec
 
 WIDTH = 0.05
+WIDER = 1.0 + 1e-5  # more than six digits of the sd can be too few by
 Width = Annotated[float, Field(gt=0, le=1, description="p of interval disclosure.")]
 
 
@@ -83,14 +86,11 @@ def local_sd(
     width: float = WIDTH,
 ) -> WithinCounts:
     """One block: original values within `width` * sd of the published ones; O(n d)."""
-    within = [
-        _unless_null(
-            original[at],
-            published[at],
-            np.abs(original[at].values - published[at].values) <= width * statistics[at].sd,
-        )
-        for at in ordered(statistics)
-    ]
+    within: list[Bools] = []
+    for at in ordered(statistics):
+        x, z = original[at], published[at]
+        reach = width * statistics[at].steady_sd() * WIDER
+        within.append(_unless_null(x, z, np.abs(x.values - z.values) <= reach))
     return _count(within, within)
 
 

@@ -88,6 +88,33 @@ def test_partitions_decide_nothing(layouts: list[DataFrame], tmp_path: Path, spa
     assert len(found) == 1
 
 
+def test_a_band_that_ends_at_all_records_holds_all_of_them(spark: SparkSession) -> None:
+    """5 % of the sd of 20 is how far each record is moved; some layouts sum to 19.999999999999996.
+
+    There interval_sd was 0 and the release was published; on others it was 1.
+    """
+    x = spark.range(1000).selectExpr("if(id % 5 = 0, 0, 50) as x")
+    layouts: dict[bool, DataFrame] = {}
+    for seed in range(40):
+        layout = x.repartition(1 + seed % 7).sortWithinPartitions(F.rand(seed)).cache()
+        row = layout.select(F.stddev_pop("x")).first()
+        assert row is not None
+        layouts.setdefault(row[0] < 20.0, layout)
+    assert len(layouts) == 2, "the sd is the same for all, so no test here could fail"
+    limits = {"x": {"low": 1, "high": 49}}
+    policy = {
+        "columns": {"x": "quasi_identifier"},
+        "method": {"release": {"name": "top_bottom", "limits": limits}},
+        "gates": {"max_interval_sd": 1.0},
+    }
+    for layout in layouts.values():
+        made = sparkanon.anonymize(layout, policy, dry_run=True)
+        (found,) = (
+            m.value for m in made.measures if m.measure == "interval_sd" and m.column is None
+        )
+        assert found == 1.0
+
+
 @pytest.mark.parametrize("scale", [1e-145, 1e-161, 1e-163])
 def test_squares_below_all_doubles_decide_nothing(
     spark: SparkSession, tmp_path: Path, scale: float

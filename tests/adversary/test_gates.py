@@ -37,6 +37,15 @@ def test_limits_are_held_against_the_bad_end() -> None:
     assert gate("min_l_entropy", 0.2, 0.13, 0.3)
 
 
+def test_the_last_digits_of_a_sum_decide_nothing() -> None:
+    """They vary with the order of adding: a thousand times a fifth gave 0.19999999999999962."""
+    for digits in (-1e-12, 0.0, 1e-12):
+        assert gate("max_homogeneous", 0.12 * (1 + digits), None, None)
+        assert gate("min_l_entropy", 0.12 * (1 + digits), None, None)
+    assert not gate("max_homogeneous", 0.12 * (1 + 1e-8), None, None)
+    assert not gate("min_l_entropy", 0.12 * (1 - 1e-8), None, None)
+
+
 @pytest.mark.parametrize("targets", [1, 2, 10, None])
 def test_no_sample_publishes_what_the_truth_refuses(
     spark: SparkSession, tmp_path: Path, targets: int | None
