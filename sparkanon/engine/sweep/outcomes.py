@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -19,6 +20,7 @@ from sparkanon.report.sweep_chart import Spot, draw
 LINKAGE = "linkage_masked_to_original"
 ONE_IN_CLASS = "1/min_class_size"  # the chance of a guess inside the smallest class
 _MEASURED = ("ok", "refused")
+_COUNT = re.compile(r"(?<![\w.,])\d[\d,]*(?!\w|\.\d)")
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,8 @@ class Sweep:
         return "ok" if found & set(_MEASURED) else "error"
 
     def to_dict(self) -> dict[str, Any]:
-        cells = [_row(o, f) for o, f in zip(self.outcomes, self.front, strict=True)]
+        few = min((outcome.cell.policy.few for outcome in self.outcomes), default=0)
+        cells = [_row(o, f, few) for o, f in zip(self.outcomes, self.front, strict=True)]
         return {
             "status": self.status,
             "run_id": self.run_id,
@@ -88,8 +91,8 @@ class Sweep:
         }
 
 
-def _row(outcome: Outcome, front: bool) -> dict[str, Any]:
-    """A cell as a JSON object."""
+def _row(outcome: Outcome, front: bool, few: int) -> dict[str, Any]:
+    """A cell as a JSON object, which is shown around."""
     cell, method = outcome.cell, outcome.cell.policy.method
     return {
         "label": cell.label,
@@ -103,9 +106,19 @@ def _row(outcome: Outcome, front: bool) -> dict[str, Any]:
         "kept": outcome.kept,
         "pareto": front,
         "measures": dict(outcome.measures),
-        "errors": [asdict(problem) for problem in outcome.problems],
+        "errors": [asdict(_coarse(problem, few)) for problem in outcome.problems],
         "policy_hash": cell.policy.digest(),
     }
+
+
+def _coarse(problem: Problem, few: int) -> Problem:
+    """The problem without a count of fewer than so many records; its cell run alone says it."""
+
+    def shown(count: re.Match[str]) -> str:
+        hidden = 0 < int(count[0].replace(",", "")) < few
+        return f"fewer than {few}" if hidden else count[0]
+
+    return Problem(problem.path, _COUNT.sub(shown, problem.message))
 
 
 def _plain(value: Any) -> Any:
