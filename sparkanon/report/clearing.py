@@ -36,7 +36,18 @@ def shown_value(
         return None, shown_number(None, word.unit)
     if word.unit == COUNT:
         return coded_count(number, k), shown_count(number, k)
-    if word.outside == "share of records" and rows and 0 < round(number * rows, 6) < k:
-        text = f"under {percent(100 * k / rows)}" if k < rows else fewer(k)
-        return text, text
+    if word.outside == "share of records" and rows:
+        few = about_few(number, k, rows)
+        if few is not None:
+            return few, few
     return number, shown_number(number, word.unit)
+
+
+def about_few(share: float, k: int, rows: float) -> str | None:
+    """What is shown of a share that is, or leaves out, fewer than k of these records, or None."""
+    records = round(share * rows, 6)
+    if 0 < records < k:
+        return f"under {percent(100 * k / rows)}" if k < rows else fewer(k)
+    if 0 < rows - records < k:
+        return f"over {percent(100 * (rows - k) / rows)}" if k < rows else fewer(k)
+    return None

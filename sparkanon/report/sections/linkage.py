@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from sparkanon.attacks.needs import Linked
@@ -10,7 +11,7 @@ from sparkanon.measures import Given
 from sparkanon.needs import Known, Need
 from sparkanon.registry import spec
 from sparkanon.report import risk_figures
-from sparkanon.report.clearing import Part, rows_of
+from sparkanon.report.clearing import Part, about_few, rows_of
 from sparkanon.report.counts import coded_count
 from sparkanon.report.numbers import finite
 from sparkanon.report.sections.base import Asked, Section
@@ -41,17 +42,34 @@ class Linkage(Section):
         return [] if links.tuples else list(links.by_decile)
 
     def cleared(self, run: Part, k: int, rows: float | None) -> dict[str, Any]:
-        return {"outlyingness": [_cleared(row, k) for row in rows_of(run, "outlyingness")]}
+        return {"outlyingness": _cleared(rows_of(run, "outlyingness"), k)}
 
     def content(self, cleared: Part) -> list[Any]:
         drawn = (risk_figures.attacks, risk_figures.by_k, risk_figures.outlyingness)
         return [figure for draw in drawn if (figure := draw(cleared))]
 
 
-def _cleared(row: Part, k: int) -> dict[str, Any]:
-    """A decile as it may be shown: without its risk if it holds fewer than k records."""
-    records = coded_count(row.get("records"), k)
-    fields: dict[str, Any] = {"decile": finite(row.get("decile")), "records": records}
-    for key in ("linkage", "baseline"):
-        fields[key] = None if isinstance(records, str) else finite(row.get(key))
-    return fields
+def _cleared(given: Sequence[Part], k: int) -> list[dict[str, Any]]:
+    """Deciles as they may be shown: without risks if one of these is about fewer than k records.
+
+    Alone it could be computed from the others and the whole.
+    """
+    deciles: list[dict[str, Any]] = [
+        {
+            "decile": finite(row.get("decile")),
+            "records": coded_count(row.get("records"), k),
+            "linkage": finite(row.get("linkage")),
+            "baseline": finite(row.get("baseline")),
+        }
+        for row in given
+    ]
+    if any(_tells_of_few(row, k) for row in deciles):
+        deciles = [row | {"linkage": None, "baseline": None} for row in deciles]
+    return deciles
+
+
+def _tells_of_few(row: Part, k: int) -> bool:
+    records, share = row["records"], row["linkage"]
+    if not isinstance(records, int):
+        return True
+    return share is not None and about_few(share, k, records) is not None

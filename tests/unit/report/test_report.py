@@ -197,6 +197,29 @@ def test_no_part_shows_or_embeds_a_small_count_or_what_it_follows_from() -> None
     assert cell["outlyingness"][0]["linkage"] is None
 
 
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [(0.004, "under"), (0.005, 0.005), (0.995, 0.995), (0.997, "over"), (1.0, 1.0)],
+)
+def test_a_share_of_nearly_all_records_is_about_few_as_well(share: float, shown: Any) -> None:
+    given = {"measure": "uniqueness", "column": "age", "value": share, "low": share}
+    (cell,) = shown_run({"k": 5, "rows_out": 1000, "measures": [given]})["measures"]
+    assert cell["value"] == shown if isinstance(shown, float) else shown in cell["value"]
+    assert isinstance(shown, float) or str(share) not in str(cell)
+
+
+@pytest.mark.parametrize("odd", [0.01, 0.99])
+def test_a_decile_with_few_linked_records_hides_all(odd: float) -> None:
+    """Ten deciles add up to the whole, which said "under 0.5 %"."""
+    deciles = [{"decile": d, "records": 100, "linkage": 0.2, "baseline": 0.1} for d in range(10)]
+    found = shown_run({"k": 5, "outlyingness": deciles})["outlyingness"]
+    assert {row["linkage"] for row in found} == {0.2}
+    deciles[3] |= {"linkage": odd}
+    run = {"k": 5, "outlyingness": deciles, "run_id": "r", "status": "ok", "measures": []}
+    assert {row["linkage"] for row in shown_run(run)["outlyingness"]} == {None}
+    render(run)
+
+
 @pytest.mark.parametrize("linked", [2, 200])
 def test_a_sum_does_not_tell_a_term_that_is_withheld(linked: int) -> None:
     terms = {"il_metrics": 21.25, "il1s": 8.5, "interval_sd": 0.25}
