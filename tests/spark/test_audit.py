@@ -700,6 +700,26 @@ def test_commands_without_a_pair(csv: Path, arguments: tuple[str, ...], path: st
     assert reported["errors"][0]["path"] == path
 
 
+@pytest.mark.parametrize("far", ["double('infinity')", "1e200D", "-1.7e308D"])
+@pytest.mark.parametrize("space", ["euclidean", "gower"])
+def test_released_values_beyond_all_distances_are_reported(
+    people: Any, tmp_path: Path, far: str, space: str
+) -> None:
+    """The infinities that were made of them ended the audit with an unexpected error."""
+    released = people.drop("ill").withColumn("pay", F.expr(f"if(id % 2 = 0, {far}, pay)"))
+    more = {"gates": {f"max_{LINKAGE[0]}": 1.0}, "audit": {"take": "all"}}
+    given = policy(tmp_path, method={"space": space}) | more
+    with pytest.raises(
+        FailedAuditError, match=f"max_{LINKAGE[0]}: could not be measured"
+    ) as failed:
+        audit(people, released, given, key="id")
+    left_out = failed.value.audit.left_out
+    assert left_out[LINKAGE[0]].endswith("no double holds the distance: column pay")
+    assert "so far from the originals" in left_out["il"]
+    assert failed.value.audit.folder is not None
+    write_report(failed.value.audit.folder)
+
+
 @pytest.mark.slow
 def test_commands_on_a_release_that_does_not_exist(csv: Path) -> None:
     pair = ("--original", "people.csv", "--release", "nowhere.csv")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,7 @@ _UNDEFINED = (
     "it is not defined here: the columns it needs are constant, there are too few of them, or "
     "the policy has no k"
 )
+_TOO_FAR = "released values lie so far from the originals that no double holds it"
 # The needs that are answered while a release is made and verified.
 FREE: frozenset[Need[Any]] = frozenset({Sizes(), SquaredErrors()})
 # So these cost nothing more, and are taken with every release.
@@ -184,7 +186,12 @@ def _finished(
     if reasons:
         left_out |= {about.key: reasons[0] for about in gives(taker)}
         return []
-    return taker.finish(given, known.with_answers(terms))
+    found = taker.finish(given, known.with_answers(terms))
+    numbers = (number for one in found for number in (one.value, one.low, one.high))
+    if any(number is not None and not math.isfinite(number) for number in numbers):
+        left_out |= {about.key: _TOO_FAR for about in gives(taker)}
+        return []
+    return found
 
 
 def _space(policy: Policy, statistics: Sequence[ColumnStatistics]) -> Space:

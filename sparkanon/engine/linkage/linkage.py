@@ -87,7 +87,7 @@ def linkage(
     `words` are those of taxonomies, which stand for all values below them.
     """
     with _read_once(sides, pair) as (read, cells):
-        withheld = look(read, cells, words or {})
+        withheld = look(read, cells, words or {}, statistics)
         if withheld.reason is not None:
             return Unanswerable(withheld.reason)
         table = _about(read, statistics, space, targets, block_rows)

@@ -22,9 +22,11 @@ from sparkanon.engine.session.session import many_classes
 from sparkanon.engine.sql.names import text
 from sparkanon.errors import counted
 from sparkanon.numeric.records import Scale
+from sparkanon.numeric.statistics import ColumnStatistics
 
 Words = Below
 STANDINGS = 100_000  # pairs of a word and a value that a driver can hold
+FARTHEST = 1e150  # sd of a column: no double holds the square of more
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Withheld:
     ends: Ends = field(default_factory=dict)  # limits that extreme values were replaced by
     unread: Mapping[str, int] = field(default_factory=dict)  # cells whose meaning is unknown
     crowded: frozenset[str] = frozenset()  # columns with too many pairs for `standing`
+    far: frozenset[str] = frozenset()  # columns with a cell that is infinitely far, or nearly so
 
     @property
     def ways(self) -> tuple[Way, ...]:
@@ -70,7 +73,12 @@ class Withheld:
 
     @property
     def reason(self) -> str | None:
-        """Why linkage cannot be measured: which originals the cells cover is unknown."""
+        """Why linkage cannot be measured: which originals are near to a cell is unknown."""
+        if self.far:
+            return (
+                "the release holds values that are infinite, or so far from the originals that no "
+                f"double holds the distance: column {', '.join(sorted(self.far))}"
+            )
         if self.unread:
             each = (
                 f"column {name} has {counted(n, 'such cell', 'such cells')}"
@@ -92,7 +100,9 @@ class Withheld:
         return f"the release holds {why}; {remedy}"
 
 
-def look(sides: Sides, pair: DataFrame, words: Words) -> Withheld:
+def look(
+    sides: Sides, pair: DataFrame, words: Words, statistics: Sequence[ColumnStatistics]
+) -> Withheld:
     """One pass over the pair, and one more over its nominal columns if others made the release.
 
     Nulls are counted on the pair, because the statistics leave out those that the policy fills.
@@ -129,6 +139,7 @@ def look(sides: Sides, pair: DataFrame, words: Words) -> Withheld:
         _ends(compared, found),
         unread,
         crowded,
+        _far(compared, found, statistics),
     )
 
 
@@ -184,6 +195,21 @@ def _ends(compared: Sequence[Compared], found: Mapping[str, Any]) -> Ends:
         if bottom or top:
             ends[c.name] = (low if bottom else -inf, high if top else inf)
     return ends
+
+
+def _far(
+    compared: Sequence[Compared], found: Mapping[str, Any], statistics: Sequence[ColumnStatistics]
+) -> frozenset[str]:
+    known = {s.name: s for s in statistics}
+    ends = (
+        (known[c.name], found[f"{end}{i}"])
+        for i, c in enumerate(compared)
+        if c.scale is not Scale.NOMINAL
+        for end in ("low", "high")
+    )
+    return frozenset(
+        s.name for s, end in ends if end is not None and abs(end - s.mean) > FARTHEST * s.sd > 0
+    )
 
 
 def _for_nulls_only(i: int, hidden: str) -> str:
