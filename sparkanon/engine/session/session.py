@@ -178,9 +178,11 @@ def _has_delta(session: SparkSession) -> bool:
 
 
 def session_of(given: SparkSession | None, *frames: DataFrame | None) -> SparkSession:
-    """The session that was given, else that of the first table, else the active one."""
+    """The session that was given, else that of the first table, else the active one, else ours."""
     known = given or next((frame.sparkSession for frame in frames if frame is not None), None)
-    return known or SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    # another thread's session is not active in this one, and its settings are not to be changed
+    known = known or getattr(SparkSession, "_instantiatedSession", None)
+    return known or get_session()
 
 
 def batches_by_rows(session: SparkSession) -> contextlib.AbstractContextManager[None]:
