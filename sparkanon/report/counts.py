@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sparkanon.report.numbers import finite
 
 Part = Mapping[str, Any]
+_COUNT = re.compile(r"(?<![\w.,])\d[\d,]*(?!\w|\.\d)")
 
 
 def fewer(k: int) -> str:
@@ -32,6 +34,15 @@ def coded_count(n: Any, k: int) -> int | str | None:
     if number is None:
         return None
     return fewer(k) if hidden(number, k) else int(number)
+
+
+def without_counts(text: str, k: int) -> str:
+    """A message in which every count of 1 to k - 1 is replaced by words that say so."""
+
+    def shown(count: re.Match[str]) -> str:
+        return fewer(k) if hidden(float(count[0].replace(",", "")), k) else count[0]
+
+    return _COUNT.sub(shown, text)
 
 
 def class_sizes(sizes: Part, k: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sparkanon.measures.anonymity import few
 from sparkanon.report.clearing import COUNT, Part, mapping, name, rows_of, shown_value
-from sparkanon.report.counts import coded_count, hidden
+from sparkanon.report.counts import coded_count, hidden, without_counts
 from sparkanon.report.glossary import word_for
 from sparkanon.report.numbers import finite, shown_number
 from sparkanon.report.sections import SECTIONS
@@ -52,7 +52,10 @@ def shown_run(run: Part) -> dict[str, Any]:
     cleared["measures"] = [_measure(m, k, rows_out) for m in rows_of(run, "measures")]
     _withhold_sums(cleared)
     cleared["left_out"] = [
-        {"measure": name(part.get("measure", "")), "why": name(part.get("why", ""))}
+        {
+            "measure": name(part.get("measure", "")),
+            "why": without_counts(name(part.get("why", "")), k),
+        }
         for part in rows_of(run, "left_out")
     ]
     for section in SECTIONS:

@@ -15,9 +15,7 @@ from seeds import seed_file
 
 import sparkanon
 from sparkanon.catalogue import CATALOGUE
-from sparkanon.engine.sweep.outcomes import _coarse
 from sparkanon.engine.sweep.sweep import sweep
-from sparkanon.errors import Problem
 from sparkanon.measures import Given, Measure
 from sparkanon.measures.base import Taken
 from sparkanon.measures.score import TERMS, IlDrScore
@@ -150,7 +148,3 @@ def test_an_error_in_a_sweep_counts_nobody_below_k(people: DataFrame, tmp_path: 
     assert str(outcome.problems[0]).startswith("columns.a: 3 cells are null")
     (cell,) = json.loads((tmp_path / "out" / "sweep.json").read_text())["cells"]
     assert cell["errors"][0]["message"].startswith("fewer than 5 cells are null")
-    problem = Problem("a", "12 of 3,004 rows, 4.5 of v1, 4 rows, 4")
-    assert _coarse(problem, 5).message == "12 of 3,004 rows, 4.5 of v1, fewer than 5 rows, " + (
-        "fewer than 5"
-    )

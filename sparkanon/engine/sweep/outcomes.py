@@ -6,21 +6,20 @@ import csv
 import io
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from sparkanon.catalogue import CATALOGUE
 from sparkanon.errors import Problem
 from sparkanon.measures.pareto import pareto_front
 from sparkanon.policy.grid import Cell
+from sparkanon.report.counts import without_counts
 from sparkanon.report.sweep_chart import Spot, draw
 
 LINKAGE = "linkage_masked_to_original"
 ONE_IN_CLASS = "1/min_class_size"  # the chance of a guess inside the smallest class
 _MEASURED = ("ok", "refused")
-_COUNT = re.compile(r"(?<![\w.,])\d[\d,]*(?!\w|\.\d)")
 
 
 @dataclass(frozen=True)
@@ -106,19 +105,14 @@ def _row(outcome: Outcome, front: bool, few: int) -> dict[str, Any]:
         "kept": outcome.kept,
         "pareto": front,
         "measures": dict(outcome.measures),
-        "errors": [asdict(_coarse(problem, few)) for problem in outcome.problems],
+        "errors": [_coarse(problem, few) for problem in outcome.problems],
         "policy_hash": cell.policy.digest(),
     }
 
 
-def _coarse(problem: Problem, few: int) -> Problem:
+def _coarse(problem: Problem, few: int) -> dict[str, str]:
     """The problem without a count of fewer than so many records; its cell run alone says it."""
-
-    def shown(count: re.Match[str]) -> str:
-        hidden = 0 < int(count[0].replace(",", "")) < few
-        return f"fewer than {few}" if hidden else count[0]
-
-    return Problem(problem.path, _COUNT.sub(shown, problem.message))
+    return {"path": problem.path, "message": without_counts(problem.message, few)}
 
 
 def _plain(value: Any) -> Any:

@@ -16,6 +16,7 @@ from report_example import example_audit, example_run
 from sparkanon.catalogue import CATALOGUE
 from sparkanon.errors import InputError
 from sparkanon.report import render, shown_count, write_report
+from sparkanon.report.counts import without_counts
 from sparkanon.report.glossary import GLOSSARY, word_for
 from sparkanon.report.numbers import percent, plain
 from sparkanon.report.reference import measures_page
@@ -195,6 +196,16 @@ def test_no_part_shows_or_embeds_a_small_count_or_what_it_follows_from() -> None
     assert cell["class_sizes"]["histogram"][1]["records"] == "withheld"
     assert cell["distributions"][0]["original"].count(None) == 2  # one alone could be computed
     assert cell["outlyingness"][0]["linkage"] is None
+
+
+def test_messages_count_nobody_below_k() -> None:
+    text = "column a1 has 4 such cells, 12 of 3,004 in 4.5 s of 2020, and 1,234 or 4; 0 are left"
+    found = without_counts(text, 5)
+    few = "fewer than 5"
+    assert found == text.replace("has 4", f"has {few}").replace("or 4", f"or {few}")
+    why = {"measure": "linkage_baseline", "why": "column town has 3 such cells"}
+    (shown,) = shown_run({"k": 5, "left_out": [why]})["left_out"]
+    assert shown["why"] == "column town has fewer than 5 such cells"
 
 
 @pytest.mark.parametrize(
