@@ -19,6 +19,7 @@ err = Console(stderr=True, highlight=False, soft_wrap=True)
 _STEPS = {
     "start": "starting Spark",
     "read": "reading the table",
+    "compile": "compiling on executors",
     "fit": "measuring its columns",
     "cut": "cutting it into blocks",
     "mask": "grouping and masking",

@@ -10,7 +10,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from sparkanon.engine.audit.measure import measure_own, searches
+from sparkanon.engine.audit.measure import STANDARD, asked_by_anonymize, measure_own, searches
 from sparkanon.engine.cut.cuttings import cut
 from sparkanon.engine.fit.facts import gather, with_key
 from sparkanon.engine.mask.stage import stage, staged_schema
@@ -21,7 +21,9 @@ from sparkanon.engine.runs.ids import new_run_id
 from sparkanon.engine.runs.manifest import make_manifest
 from sparkanon.engine.runs.record import Record
 from sparkanon.engine.runs.steps import Steps, Watcher
+from sparkanon.engine.session import executors
 from sparkanon.engine.session.session import session_of
+from sparkanon.engine.session.warm import Kernels
 from sparkanon.engine.sql.hidden import HiddenViews, hidden_views
 from sparkanon.engine.table import tables
 from sparkanon.engine.table.columns import check_promise, plain, resolve
@@ -125,6 +127,9 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
         if policy.output is not None:
             tables.check_writable(policy.output, columns.schema)
         keyed = with_key(data, columns)
+    if executors.are_elsewhere(spark):
+        with step("compile"):
+            run.steps.note(executors.prepare(spark, _kernels(policy)))
     with step("fit"):
         facts = gather(keyed, columns, policy.k, policy.nulls, run.views)
         rows = counted(facts.rows, "row")
@@ -190,6 +195,11 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
             places.keep_pairing()
     record.end("published")
     return replace(release, data=data, manifest_path=path)
+
+
+def _kernels(policy: Policy) -> Kernels:
+    linkage = bool(asked_by_anonymize(policy) - STANDARD)  # the kernels of the other measures
+    return Kernels(policy.method.grouping, policy.method.release, linkage)
 
 
 def _each_once(found: Sequence[Measure], kept: Sequence[Measure]) -> tuple[Measure, ...]:

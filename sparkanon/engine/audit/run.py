@@ -23,7 +23,9 @@ from sparkanon.engine.runs.ids import new_run_id
 from sparkanon.engine.runs.manifest import versions_of
 from sparkanon.engine.runs.measures_table import append
 from sparkanon.engine.runs.steps import Steps, Watcher
+from sparkanon.engine.session import executors
 from sparkanon.engine.session.session import session_of
+from sparkanon.engine.session.warm import Kernels
 from sparkanon.engine.sql.hidden import HiddenViews, hidden_views
 from sparkanon.engine.stores.folders import check_writable_folder, without_scheme
 from sparkanon.engine.table import tables
@@ -119,6 +121,10 @@ def _audit(
         columns = resolve(policy, x.schema)
         z = plain(released) if released is not None else _own_release(spark, policy, columns)
         keyed = with_key(x, columns)
+    if executors.are_elsewhere(spark):
+        with steps.step("compile"):
+            kernels = Kernels(None, policy.method.release, linkage=True)
+            steps.note(executors.prepare(spark, kernels))
     with steps.step("fit"):
         facts = gather(keyed, columns, policy.k, policy.nulls, views)
         rows = counted(facts.rows, "row")

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import hashlib
+import platform
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from multiprocessing import get_context
+from pathlib import Path
 
+import numba
 import numpy as np
 
 from sparkanon.groupings import GROUPINGS, Grouping, Mdav
@@ -13,6 +20,7 @@ from sparkanon.needs import Known
 from sparkanon.numeric.arrays import arrays
 from sparkanon.numeric.group.merge import merged
 from sparkanon.numeric.guard import CLOSE_ORDERED, Rule, make_guard
+from sparkanon.numeric.jit import cache_folder
 from sparkanon.numeric.metric import Metric
 from sparkanon.numeric.points import Points
 from sparkanon.numeric.records import Column, Scale
@@ -69,6 +77,34 @@ def warm_boxes() -> None:
             rows = np.arange(12)
             near(boxes, boxes, yard, original_asks, rows, rows, own)
     _warm.add("boxes")
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """What a run needs compiled. Called on an executor, it compiles that once per machine.
+
+    The first worker compiles, and the others wait for it: they would compile the same meanwhile.
+    A file in the cache says what was done. It names the machine and the version of numba, because
+    a cache in a shared home serves machines with other processors, whose kernels are others.
+    """
+
+    grouping: Grouping | None
+    release: Release
+    linkage: bool
+
+    def __call__(self) -> None:
+        said = f"{self!r} {platform.node()} {numba.__version__}"
+        done = Path(cache_folder()) / f"warm-{hashlib.sha256(said.encode()).hexdigest()[:16]}"
+        with done.with_suffix(".lock").open("w") as file:
+            with contextlib.suppress(OSError):  # no locks on this file system: they all compile
+                fcntl.flock(file, fcntl.LOCK_EX)
+            if done.exists():
+                return
+            warm(self.grouping, self.release)
+            if self.linkage:
+                warm_linkage()
+                warm_boxes()
+            done.touch()
 
 
 def warm_all() -> None:
