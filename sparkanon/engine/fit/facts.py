@@ -52,9 +52,8 @@ def with_key(table: DataFrame, columns: Columns) -> DataFrame:
 
 def for_masking(table: DataFrame, quasi: Sequence[Quasi]) -> DataFrame:
     """The table with its quasi-identifiers as they are handed to the kernels."""
-    return table.withColumns(
-        {q.name: F.expr(q.for_masking) for q in quasi if q.for_masking != q.cell}
-    )
+    other = {q.name: F.expr(q.for_masking) for q in quasi if q.for_masking != q.cell}
+    return table.withColumns(other) if other else table  # Spark Connect takes no empty list
 
 
 def usable(quasi: Sequence[Quasi]) -> str:

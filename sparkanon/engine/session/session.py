@@ -39,6 +39,7 @@ _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
+_STARTED = "spark.sparkanon.started"  # says that sparkanon started the session, for itself alone
 _PRIVATE = 0o077
 _SOCKET_PATH = 60  # bytes of a folder's path, because a socket's whole path may have about 100
 _jvm_starts = threading.Event()
@@ -58,7 +59,7 @@ def get_session(
     session = SparkSession.getActiveSession()
     if session is None:
         session = _new_session(delta, log, conf or {})
-    if delta and not _has_delta(session):
+    if delta and not has_delta(session):
         raise InputError(
             "the running Spark session has no Delta Lake; start it with "
             "--packages io.delta:delta-spark_4.2_2.13:4.4.0 and the two settings of "
@@ -69,16 +70,16 @@ def get_session(
 
 def _new_session(delta: bool, log: Path | None, conf: Mapping[str, str]) -> SparkSession:
     builder = SparkSession.builder.appName("sparkanon")
-    settings: dict[str, str] = {}
-    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # not under spark-submit
+    settings = {_STARTED: "true"} if _of_another_thread() is None else {}
+    if not {"PYSPARK_GATEWAY_PORT", "SPARK_REMOTE"} & set(os.environ):  # not under spark-submit
         require_java()
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         own = Path("conf/spark").resolve()
         if own.is_dir():
             os.environ.setdefault("SPARK_CONF_DIR", str(own))
-        settings = _without_chosen(_LOCAL | _private_files(conf))
+        settings |= _without_chosen(_LOCAL | _private_files(conf))
         if delta:
-            settings |= _DELTA | _without_chosen({"spark.jars.packages": _delta_coordinates()})
+            settings |= _DELTA | _without_chosen({"spark.jars.packages": delta_coordinates()})
     for name, value in {**settings, **conf}.items():
         builder = builder.config(name, value)
     for last in (not delta, True):  # with Delta a second try, because a download can fail once
@@ -166,23 +167,34 @@ def _chosen() -> dict[str, str]:
     return {name: value.strip() for name, value in pairs if not name.startswith("#")}
 
 
-def _delta_coordinates() -> str:
+def delta_coordinates() -> str:
+    """Where Maven has the jars of Delta Lake that fit this Spark."""
     from importlib.metadata import version
 
     spark = ".".join(version("pyspark").split(".")[:2])
     return f"io.delta:delta-spark_{spark}_2.13:{version('delta-spark')}"
 
 
-def _has_delta(session: SparkSession) -> bool:
+def has_delta(session: SparkSession) -> bool:
+    """Whether the session was started with Delta Lake."""
     return "delta" in str(session.conf.get("spark.sql.extensions", "") or "").lower()
+
+
+def was_started(session: SparkSession) -> bool:
+    """Whether sparkanon started the session, which nobody else uses then."""
+    return session.conf.get(_STARTED, "false") == "true"
 
 
 def session_of(given: SparkSession | None, *frames: DataFrame | None) -> SparkSession:
     """The session that was given, else that of the first table, else the active one, else ours."""
     known = given or next((frame.sparkSession for frame in frames if frame is not None), None)
+    known = known or SparkSession.getActiveSession()
     # another thread's session is not active in this one, and its settings are not to be changed
-    known = known or getattr(SparkSession, "_instantiatedSession", None)
-    return known or get_session()
+    return known or _of_another_thread() or get_session()
+
+
+def _of_another_thread() -> SparkSession | None:
+    return getattr(SparkSession, "_instantiatedSession", None)
 
 
 def batches_by_rows(session: SparkSession) -> contextlib.AbstractContextManager[None]:
@@ -205,6 +217,10 @@ def many_classes(session: SparkSession) -> contextlib.AbstractContextManager[Non
 
 @contextlib.contextmanager
 def _setting(session: SparkSession, name: str, value: str) -> Iterator[None]:
+    """Only in a session that sparkanon started: others may run queries in theirs meanwhile."""
+    if not was_started(session):
+        yield
+        return
     before = session.conf.get(name, None)
     session.conf.set(name, value)
     try:
