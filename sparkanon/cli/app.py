@@ -16,6 +16,7 @@ from sparkanon.attacks import ATTACKS
 from sparkanon.catalogue import CATALOGUE
 from sparkanon.cli import terminal
 from sparkanon.cli.auditing import audit, report
+from sparkanon.cli.doctor import doctor
 from sparkanon.cli.reproduce import reproduce
 from sparkanon.cli.running import AsJson, Changes, PolicyPath, guessed_format, guessed_source
 from sparkanon.cli.running import call as _call
@@ -310,6 +311,7 @@ def schema() -> None:
 app.command("audit")(audit)
 app.command("report")(report)
 app.command("sweep")(sweep)
+app.command("doctor")(doctor)
 app.command("reproduce")(reproduce)
 
 # typer brings a click of its own in some versions and uses the installed one in others

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -70,7 +70,11 @@ def note_seed(policy: Policy) -> None:
 
 @contextlib.contextmanager
 def running_spark(
-    policy: Policy | None, progress: terminal.Progress, *, delta: bool = False
+    policy: Policy | None,
+    progress: terminal.Progress,
+    *,
+    delta: bool = False,
+    conf: Mapping[str, str] | None = None,
 ) -> Iterator[SparkSession]:
     """A session that is quiet on the terminal; kernels load while it starts."""
     from sparkanon.engine.runs.ids import new_run_id
@@ -88,7 +92,7 @@ def running_spark(
     call.log = session.log_file(call.run_id)
     try:
         with Steps(progress).step("start"):
-            spark = session.get_session(delta=delta, log=call.log)
+            spark = session.get_session(delta=delta, log=call.log, conf=conf)
         yield spark
     finally:
         progress.stop()
