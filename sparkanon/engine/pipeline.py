@@ -14,6 +14,7 @@ from sparkanon.engine.audit.measure import measure_own, searches
 from sparkanon.engine.cut.cuttings import cut
 from sparkanon.engine.fit.facts import gather, with_key
 from sparkanon.engine.mask.stage import stage, staged_schema
+from sparkanon.engine.mask.stager import Target
 from sparkanon.engine.publish.places import places_for
 from sparkanon.engine.publish.publish import publish
 from sparkanon.engine.runs.gates import Gate, check_gates
@@ -28,11 +29,11 @@ from sparkanon.engine.table.columns import check_promise, plain, resolve
 from sparkanon.engine.verify.constraints import check
 from sparkanon.engine.verify.verify import classes_of, verify
 from sparkanon.errors import GateError, Problem, SparkanonError, counted
-from sparkanon.measures import Given, Measure, loss
+from sparkanon.measures import Given, Measure
 from sparkanon.measures.anonymity import Sizes
 from sparkanon.measures.loss import SquaredErrors
 from sparkanon.needs import Known
-from sparkanon.policy import Policy, check_policy, make_policy, read_seed
+from sparkanon.policy import Policy, Role, check_policy, make_policy, read_seed
 from sparkanon.promises import Promise
 from sparkanon.rng import Seed
 
@@ -136,9 +137,13 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
         given = Given(facts.statistics, policy.k)
         pairs = places.pairs(wanted=searches(policy, given))
         with step("mask"):
-            blocks = stage(cuttings, facts, policy, run.seed, staging.table, pairs)
+            schema, sensitive = (
+                staged_schema(columns, run.promise),
+                policy.with_role(Role.SENSITIVE),
+            )
+            target = Target(spark, schema, sensitive, staging.table, pairs)
+            blocks = stage(cuttings, facts, policy, run.seed, target)
         with step("verify"):
-            schema = staged_schema(columns, run.promise)
             staged = tables.read_staged(spark, str(staging.table), schema)
             if policy.output is not None:
                 tables.check_lines(policy.output, staged, columns.schema)
@@ -146,8 +151,7 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
             kept = check(staged, cuttings.constraints, classes_of(run.promise))
             classes = counted(sizes.classes, "class", "classes")
             run.steps.note(f"{classes}, the smallest has {sizes.smallest:,} records")
-        errors = loss.merge(block.errors for block in blocks.facts)
-        known = Known({Sizes(): sizes, SquaredErrors(): errors})
+        known = Known({Sizes(): sizes, SquaredErrors(): blocks.errors})
         found = measure_own(staged, pairs, facts, given, known, policy, run.steps)
         measures = _each_once(found.measures, kept)
         gates = check_gates(policy, measures)
