@@ -41,6 +41,15 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
     session.stop()
 
 
+@pytest.fixture(params=["files", "spark"])
+def stager(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Once as on this machine, and once as on a cluster whose executors share no folder."""
+    from sparkanon.engine.mask import stage
+
+    monkeypatch.setattr(stage, "shares_folders", lambda _: request.param == "files")
+    return str(request.param)
+
+
 Command = Callable[..., CompletedProcess[str]]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -13,11 +14,14 @@ from pyspark.sql import SparkSession
 
 from sparkanon.engine.session import executors
 from sparkanon.engine.session.executors import Worker
+from sparkanon.engine.session.hadoop import locate
 from sparkanon.engine.session.session import delta_coordinates, has_delta, was_started
+from sparkanon.engine.stores.place import Place
 from sparkanon.errors import InputError, Problem, SparkanonError, counted
 from sparkanon.raised import raised_at
 
 _OLDEST_JAVA = 17
+_ROWS = 8  # of the tables that are tried
 _ON = "--conf {}=true"
 
 
@@ -50,6 +54,8 @@ def not_started(error: SparkanonError) -> Check:
 def examine(spark: SparkSession, output: str | None = None) -> list[Check]:
     """All checks, in the order in which a run would fail."""
     checks = [_java(spark), _spark(spark), *_executors(spark)]
+    if output is not None:
+        checks += _store(spark, output)
     return [*checks, _delta(spark), _scratch(spark), _network(spark), _sockets(spark)]
 
 
@@ -116,6 +122,47 @@ def _python(workers: Sequence[Worker]) -> Check:
     change = "let PYSPARK_PYTHON name the same one on both"
     found = f"Python {', '.join(there)} on executors and {here} on the driver"
     return Check("python", "warn", found, change)
+
+
+def _store(spark: SparkSession, output: str) -> Iterator[Check]:
+    """What a run does with a store, tried in a private folder beside the output."""
+    try:
+        place = locate(spark, output, "--output")
+        beside = place.parent
+        while not beside.is_there() and beside != beside.parent:
+            beside = beside.parent
+        trial = beside / f".sparkanon-doctor-{secrets.token_hex(8)}"
+        try:
+            trial.make_folder()
+            yield from _tried(spark, trial)
+        finally:
+            trial.remove_tree()
+    except InputError as error:
+        yield Check("store", "fail", "; ".join(one.message for one in error.problems))
+    except OSError as error:
+        change = "give its user the right to, or choose another place"
+        yield Check("store", "fail", f"{output} cannot be used ({error.strerror})", change)
+    except PySparkException as error:
+        text = f"Spark cannot write {output}, or not read it again ({raised_at(error)})"
+        yield Check("store", "fail", text, "look into Spark's own log")
+
+
+def _tried(spark: SparkSession, trial: Place) -> Iterator[Check]:
+    for kind in ("parquet", *(["delta"] if has_delta(spark) else [])):
+        rows = trial / kind
+        spark.range(_ROWS).write.format(kind).save(rows.url)
+        if spark.read.format(kind).load(rows.url).count() != _ROWS:
+            text = "what executors write there is not what is read again"
+            yield Check("store", "fail", text, "choose a place that driver and executors share")
+            return
+    if not trial.has_folders:
+        yield Check("store", "ok", "Spark writes and reads it")
+        text = "an object store cannot replace a folder in one step"
+        yield Check("folders", "warn", text, "publish with format delta there")
+        return
+    (trial / "parquet").rename(trial / "renamed")
+    yield Check("store", "ok", "Spark writes and reads it, and folders can be renamed")
+    yield Check("folders", "ok", "are private by their modes while they wait")
 
 
 def _delta(spark: SparkSession) -> Check:

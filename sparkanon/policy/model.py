@@ -160,6 +160,11 @@ class Sink(_Part):
         None,
         description="Private folder for the unverified table; default: beside the output.",
     )
+    stage_by: Literal["files", "spark"] | None = Field(
+        None,
+        description="Who writes the unverified table: workers, as files in a folder that driver "
+        "and executors share, or Spark; by default what the place allows.",
+    )
 
     @property
     def place(self) -> str:

@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 import time
+from itertools import product
 from pathlib import Path
 
 import psutil
@@ -17,6 +18,8 @@ from sparkanon.engine.pipeline import anonymize
 from sparkanon.engine.session.session import get_session
 from sparkanon.groupings.refined import Refined
 
+# where the first block appears, in the private folder
+BLOCKS = {"files": "work", "spark": "table/_temporary/*/_temporary/*"}
 BLOCK_ROWS = 400  # many blocks, so that a kill hits some before and some after
 COLUMNS = dict.fromkeys(("age", "income", "height_cm", "weight_kg"), "quasi_identifier")
 
@@ -33,9 +36,9 @@ def executors() -> list[psutil.Process]:
 class KillOne:
     """Watches the steps of a run and kills an executor once a block is masked."""
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, by: str) -> None:
         self.killed = 0
-        self._folder, self._block = folder, ".sparkanon-*/work/part-*.parquet"
+        self._folder, self._block = folder, f".sparkanon-*/{BLOCKS[by]}/part-*.parquet"
         self._victim = executors()[0]
 
     def started(self, step: str) -> None:
@@ -46,14 +49,23 @@ class KillOne:
         pass
 
     def _kill(self) -> None:
-        while not any(self._folder.glob(self._block)):
+        while not self._is_masked():
             time.sleep(0.01)
         self._victim.send_signal(signal.SIGKILL)
         self.killed += 1
 
+    def _is_masked(self) -> bool:
+        with contextlib.suppress(FileNotFoundError):  # a folder that Spark has just renamed
+            return any(self._folder.glob(self._block))
+        return False
+
 
 def run(
-    table: DataFrame, folder: Path, name: str, crosses: bool, watcher: KillOne | None = None
+    table: DataFrame,
+    folder: Path,
+    by: str,
+    crosses: bool,
+    watcher: KillOne | None = None,
 ) -> dict[str, object]:
     """`crosses`: in two rounds, without the high effort that else comes with it and takes long."""
     Refined.block_rows = BLOCK_ROWS  # type: ignore[assignment, method-assign]
@@ -61,7 +73,7 @@ def run(
     policy = {
         "columns": COLUMNS | {"diagnosis": "sensitive"},
         "unlisted": "drop",
-        "output": {"format": "parquet", "path": str(folder / name)},
+        "output": {"format": "parquet", "path": str(folder / "release"), "stage_by": by},
         "k": 5,
         "method": {"release": "permute"},  # draws: a retry must draw the same
         "seed": {"file": str(folder / "seed")},
@@ -89,10 +101,9 @@ def main(folder: Path) -> None:
         },
     )
     table, reported = spark.read.parquet(str(folder / "people")), []
-    for crosses in (False, True):
-        name = f"stormy{1 + crosses}"
-        storm = KillOne(folder, name)
-        reported.append(run(table, folder, name, crosses, storm) | {"killed": storm.killed})
+    for by, crosses in product(BLOCKS, (False, True)):
+        storm = KillOne(folder, by)
+        reported.append(run(table, folder, by, crosses, storm) | {"killed": storm.killed})
     print(json.dumps(reported))
     spark.stop()
 

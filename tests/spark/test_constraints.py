@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from sparkanon.engine.mask import stage
 from sparkanon.engine.mask.masking import Masking
 from sparkanon.engine.verify.constraints import Constraints
 from sparkanon.errors import InputError, PolicyError, VerificationError
-from sparkanon.promises import Promise
 
 COLUMNS = {"x": "quasi_identifier", "y": "quasi_identifier", "illness": "sensitive"}
 L_3 = {"l_diversity": 3}
@@ -94,7 +92,9 @@ def test_without_constraints_the_same_groups_would_not_keep_it(people: DataFrame
     assert value(made, "l_distinct") < 3
 
 
-def test_groups_of_a_permuted_release_keep_it_too(people: DataFrame, tmp_path: Path) -> None:
+def test_groups_of_a_permuted_release_keep_it_too(
+    people: DataFrame, tmp_path: Path, stager: str
+) -> None:
     """The release does not show its groups; the pairing that is kept does."""
     policy = {"columns": COLUMNS, "k": 4, "method": {"release": "permute"}, "constraints": L_3}
     places = {"private": {"path": str(tmp_path / "pairs")}, "runs": str(tmp_path / "runs")}
@@ -111,12 +111,10 @@ def test_a_grouping_that_breaks_it_is_not_published(
 ) -> None:
     """The kernels' word is not taken: a mask that does not merge is caught on the staged table."""
 
-    masked = stage._masked
+    def careless(**known: Any) -> Masking:
+        return Masking(**known | {"constraints": Constraints()})
 
-    def careless(cuttings: stage.Cuttings, masking: Masking, promise: Promise) -> Any:
-        return masked(cuttings, replace(masking, constraints=Constraints()), promise)
-
-    monkeypatch.setattr(stage, "_masked", careless)
+    monkeypatch.setattr(stage, "Masking", careless)
     with pytest.raises(VerificationError, match=r"l_distinct of 'illness' is 1, the limit 3"):
         release(people, L_3, grouping="mdav")
 
@@ -147,7 +145,7 @@ def test_numbers_are_close_by_rank(people: DataFrame) -> None:
 
 
 def test_blocks_that_cannot_keep_it_are_joined(
-    people: DataFrame, monkeypatch: pytest.MonkeyPatch
+    people: DataFrame, monkeypatch: pytest.MonkeyPatch, stager: str
 ) -> None:
     """Blocks follow x, and so do the illnesses: none of eight blocks is like the whole table."""
     monkeypatch.setattr("sparkanon.groupings.mdav.Mdav.block_rows", 70)

@@ -134,3 +134,28 @@ def test_no_java(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPat
     (check,) = json.loads(done.stdout)["checks"]
     assert check["state"] == "fail"
     assert "Spark needs Java" in check["found"]
+
+
+def test_a_store(spark: SparkSession, tmp_path: Path) -> None:
+    checks = by_name(doctor.examine(spark, str(tmp_path / "lake" / "people")))
+    assert checks["store"].state == checks["folders"].state == "ok"
+    assert "renamed" in checks["store"].found
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("output", ["nowhere://host/people", "/proc/people", "hdfs://nowhere:1/x"])
+def test_a_store_that_does_not_work(spark: SparkSession, output: str) -> None:
+    check = by_name(doctor.examine(spark, output))["store"]
+    assert check.state == "fail"
+    assert check.found
+
+
+def test_executors_that_see_another_disk(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that the driver reads holds nothing of what they wrote."""
+    monkeypatch.setattr(type(spark.range(1)), "count", lambda _: 0)
+    check = by_name(doctor.examine(spark, str(tmp_path / "people")))["store"]
+    assert check.state == "fail"
+    assert "share" in check.change
+    assert list(tmp_path.iterdir()) == []

@@ -124,7 +124,7 @@ class Mixing(Permute):
     ids=["classes", "groups drawn from", "groups made anew", "cells of other groups"],
 )
 def test_a_kernel_that_breaks_k_is_caught_on_the_staged_table(
-    table: DataFrame, tmp_path: Path, method: dict[str, Any]
+    table: DataFrame, tmp_path: Path, method: dict[str, Any], stager: str
 ) -> None:
     policy = make_policy(policy_for(tmp_path))
     broken = policy.model_copy(update={"method": policy.method.model_copy(update=method)})
@@ -142,7 +142,12 @@ def test_a_kernel_that_breaks_k_is_caught_on_the_staged_table(
     "release", ["centroid", "permute", pytest.param("hybrid", marks=pytest.mark.slow)]
 )
 def test_the_same_release_for_any_layout_and_plan(
-    spark: SparkSession, table: DataFrame, tmp_path: Path, release: str, small_blocks: None
+    spark: SparkSession,
+    table: DataFrame,
+    tmp_path: Path,
+    release: str,
+    small_blocks: None,
+    stager: str,
 ) -> None:
     grouping = "refined" if release == "centroid" else "mdav"
     policy = policy_for(tmp_path, method={"grouping": grouping, "release": release})
@@ -209,7 +214,7 @@ def plans(spark: SparkSession) -> dict[int, str]:
 
 
 def test_no_cell_stands_in_a_plan(
-    spark: SparkSession, table: DataFrame, tmp_path: Path, small_blocks: None
+    spark: SparkSession, table: DataFrame, tmp_path: Path, small_blocks: None, stager: str
 ) -> None:
     some = "if(person_id % 3 = 0, null, if(person_id % 3 = 1, '{}', '{}'))"
     town = some.format("Zanz" + "ibar", "Timb" + "uktu")
@@ -239,7 +244,7 @@ def test_no_cell_stands_in_a_plan(
 
 
 def test_the_order_of_rows_tells_nothing(
-    spark: SparkSession, table: DataFrame, tmp_path: Path, small_blocks: None
+    spark: SparkSession, table: DataFrame, tmp_path: Path, small_blocks: None, stager: str
 ) -> None:
     place = F.row_number().over(Window.orderBy("person_id"))
     numbered = table.withColumn("wealth", place)  # travels untouched: the row it came from
@@ -323,7 +328,11 @@ def test_a_dry_run_measures_and_writes_nothing(table: DataFrame, tmp_path: Path)
 
 
 def test_a_block_that_is_too_small_is_merged_and_done_again(
-    table: DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_blocks: None
+    table: DataFrame,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    small_blocks: None,
+    stager: str,
 ) -> None:
     from sparkanon.blocks import Below, Leaf, Node, Tree
 

@@ -1,22 +1,17 @@
-"""One block at a time: Arrow in, kernels, a file out. This is what runs on the executors."""
+"""One block at a time: Arrow in, kernels, Arrow out. This is what runs on the executors."""
 
 from __future__ import annotations
 
 import hashlib
-import json
-import uuid
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from sparkanon.engine.mask.spans import span_cells
-from sparkanon.engine.session.workers import in_worker, whole_blocks
 from sparkanon.engine.sql.names import BLOCK, GROUP, KEY, NEXT, RULED, START
 from sparkanon.engine.table.columns import Quasi
 from sparkanon.engine.verify.constraints import Constraints
@@ -41,23 +36,18 @@ class BlockFacts:
     """What a block reports to the driver; the size of it does not depend on the rows."""
 
     block: int
-    rows: int
-    file: str = ""  # the masked rows; empty if the block has to be merged with its sibling
-    pair: str = ""  # the same rows beside their originals, if they are to be compared
+    done: bool = False  # if not, the block has to be merged with its sibling
     errors: tuple[float, ...] = ()  # squared errors by column, from `measures.loss.local`
     keys: tuple[int, int] = (0, 0)  # xor and sum of the keys of its rows
-    handed: tuple[tuple[int, str], ...] = ()  # (block of the second round, file handed to it)
 
-    def to_batch(self) -> pa.RecordBatch:
-        return pa.RecordBatch.from_pydict({"facts": [json.dumps(asdict(self))]})
 
-    @classmethod
-    def from_json(cls, text: str) -> BlockFacts:
-        return cls(**json.loads(text))
+@dataclass(frozen=True)
+class Masked:
+    """The released rows of a block, in an order only the seed knows, and what they lost."""
 
-    @property
-    def done(self) -> bool:
-        return bool(self.file or self.handed)
+    table: pa.Table  # the public columns, then the private ones that a promise is verified by
+    originals: Sequence[pa.Array]  # the cells of each quasi-identifier before, row by row
+    errors: Sequence[float]
 
 
 @dataclass(frozen=True)
@@ -80,12 +70,7 @@ class GroupMaker:
 
 @dataclass(frozen=True)
 class Masking:
-    """Everything an executor needs to know; small, immutable, shipped once.
-
-    A block is written to a file of its own by the worker that masked it: the way back through the
-    JVM would cost as much as a plain job. A task that is tried again writes another file, and
-    the driver keeps those that the successful tasks name.
-    """
+    """Everything an executor needs to know; small, immutable, shipped once."""
 
     quasi: tuple[Quasi, ...]
     statistics: tuple[ColumnStatistics, ...]
@@ -94,44 +79,22 @@ class Masking:
     constraints: Constraints
     floor: int
     keep_groups: bool  # whether the staged table needs group numbers to be verified
-    pair_with: tuple[str, ...] | None  # sensitive columns written to the pairs; None: no pairs
-    folder: str
+    with_originals: bool
     key: bytes = field(repr=False)
     weight: str | None = None  # the column that says how much each record counts
     names: tuple[str, ...] = ()  # the names of the incoming columns, which arrive as c0, c1, ...
 
-    @in_worker
-    def __call__(self, batches: Batches) -> Batches:
-        """For `mapInArrow`: a partition holds whole blocks, usually one."""
-        for block, table in whole_blocks(batches, self.names):
-            yield self.staged(table, block).to_batch()
-
-    def staged(self, table: pa.Table, block: int) -> BlockFacts:
-        """Mask a block and write it; no file if it is too small or too uniform."""
-        if table.num_rows < self.floor:
-            return BlockFacts(block, table.num_rows)
-        found = self.mask(table, block)
-        if found is None:
-            return BlockFacts(block, table.num_rows)
-        masked, pair, errors = found
-        written = self._written(masked), self._written(pair) if pair is not None else ""
+    def block(self, table: pa.Table, block: int) -> tuple[BlockFacts, Masked | None]:
+        """Mask a block, and what it reports; no rows if it is too small or too uniform."""
+        masked = self.mask(table, block) if table.num_rows >= self.floor else None
+        if masked is None:
+            return BlockFacts(block), None
         keys = table.column(KEY).to_numpy().view(np.uint64)
         both = int(np.bitwise_xor.reduce(keys)), int(np.sum(keys))
-        return BlockFacts(block, table.num_rows, *written, tuple(errors), both)
+        return BlockFacts(block, True, tuple(masked.errors), both), masked
 
-    def _written(self, table: pa.Table) -> str:
-        name = f"part-{uuid.uuid4().hex}.snappy.parquet"
-        pq.write_table(table, Path(self.folder) / name, store_schema=False)
-        return name
-
-    def mask(
-        self, table: pa.Table, block: int
-    ) -> tuple[pa.Table, pa.Table | None, list[float]] | None:
-        """The released rows of one block, in an order only the seed knows, and what they lost.
-
-        If asked for, also the pair: original cells x0, x1, ..., released ones z0, z1, ..., and
-        sensitive ones s0, s1, ..., row by row. None if no grouping keeps the constraints.
-        """
+    def mask(self, table: pa.Table, block: int) -> Masked | None:
+        """Mask a block; None if no grouping keeps the constraints."""
         by_key = key_order(table)
         cells = self._cells(table, by_key)
         read = [q.read(cells[q.name]) for q in self.quasi]
@@ -166,22 +129,17 @@ class Masking:
                 cells_out[quasi.name] = cells[quasi.name].take(pa.array(new.rows))
         shown = self._order(masked, generator(self.key, "order", rows))
         arrays = {name: array.take(pa.array(shown)) for name, array in cells_out.items()}
-        travelled = by_key[shown]
-        for name in table.column_names:
-            if name not in arrays and name not in _OWN and not name.startswith(RULED):
-                arrays[name] = table.column(name).take(pa.array(travelled))
-        public = {name: arrays[name] for name in table.column_names if name in arrays}
+        travelled = pa.array(by_key[shown])
+        for name in self.written(table):
+            if name not in arrays:
+                arrays[name] = table.column(name).take(travelled)
+        public = {name: arrays[name] for name in self.written(table)}
         if self.keep_groups:
             public[GROUP] = pa.array(labels[shown].astype(np.int64) + (np.int64(block) << 32))
-        pair = None
-        if self.pair_with is not None:
-            sides = {f"x{i}": cells[q.name].take(shown) for i, q in enumerate(self.quasi)}
-            sides |= {f"z{i}": arrays[q.name] for i, q in enumerate(self.quasi)}
-            sides |= {f"s{i}": arrays[name] for i, name in enumerate(self.pair_with)}
-            if self.keep_groups:
-                sides["g"] = public[GROUP]
-            pair = pa.table(sides)
-        return pa.table(public), pair, loss.local(records, tuple(masked), self.statistics)
+        before = self.quasi if self.with_originals else ()
+        originals = [cells[q.name].take(pa.array(shown)) for q in before]
+        errors = loss.local(records, tuple(masked), self.statistics)
+        return Masked(pa.table(public), originals, errors)
 
     def _order(self, masked: list[Column], random: np.random.Generator) -> Order:
         """The order in which rows are written; it cannot be computed without the seed.
@@ -203,14 +161,32 @@ class Masking:
         cells = cells.cast(pa.float64(), safe=False)  # a bigint to its nearest double
         return np.asarray(cells.to_numpy(zero_copy_only=False), np.float64)
 
-    def grouped(self, table: pa.Table) -> tuple[Order, Labels]:
-        """The rows of a block in the order of their keys, and the group of each."""
-        by_key = key_order(table)
-        cells = self._cells(table, by_key)
-        records = tuple(q.read(cells[q.name])[0] for q in self.quasi)
+    def handed_over(self, table: pa.Table, block: int) -> pa.Table | None:
+        """Group a block: START names the group of a row, BLOCK the block that takes it over.
+
+        No group is split. None if the block is too small.
+        """
+        if table.num_rows < self.floor:
+            return None
         if self.groups is None:
             raise ValueError("no groups are made")
-        return by_key, self._labels(self.groups, records, table, by_key)[1]
+        order = key_order(table)
+        cells = self._cells(table, order)
+        records = tuple(q.read(cells[q.name])[0] for q in self.quasi)
+        labels = self._labels(self.groups, records, table, order)[1]
+        # a group goes where its first record goes
+        goes = table.column(NEXT).to_numpy()[order]
+        goes = goes[np.unique(labels, return_index=True)[1]][labels]
+        place = table.column_names.index(BLOCK)
+        starts = labels.astype(np.int64) + (np.int64(block) << 32)
+        table = table.take(pa.array(order)).set_column(place, BLOCK, pa.array(goes))
+        return table.append_column(START, pa.array(starts))
+
+    @staticmethod
+    def written(table: pa.Table) -> list[str]:
+        """The columns of an incoming block that are staged."""
+        names: list[str] = table.column_names
+        return [name for name in names if name not in _OWN and not name.startswith(RULED)]
 
     def _cells(self, table: pa.Table, order: Order) -> dict[str, pa.Array]:
         return {q.name: table.column(q.name).take(order).combine_chunks() for q in self.quasi}
@@ -253,8 +229,3 @@ def _digest(table: pa.Table, order: Order) -> bytes:
 
 def _orderable(kind: pa.DataType) -> bool:
     return not (pa.types.is_nested(kind) or pa.types.is_null(kind))
-
-
-def block_facts(facts: Iterable[str]) -> list[BlockFacts]:
-    """The facts of all blocks, in block order."""
-    return sorted(map(BlockFacts.from_json, facts), key=lambda one: one.block)

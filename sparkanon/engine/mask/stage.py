@@ -2,58 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import xor
 from pathlib import Path
 
-from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
-from sparkanon.blocks import Tree
 from sparkanon.engine.cut.assign import with_blocks
 from sparkanon.engine.cut.cuttings import Cuttings
 from sparkanon.engine.fit.facts import Facts, for_masking
-from sparkanon.engine.mask.handover import HandOver, TakeOver, handed
-from sparkanon.engine.mask.masking import BlockFacts, GroupMaker, Masking, block_facts
-from sparkanon.engine.session.session import batches_by_rows
+from sparkanon.engine.mask.by_files import ByFiles
+from sparkanon.engine.mask.by_spark import BySpark
+from sparkanon.engine.mask.masking import GroupMaker, Masking
+from sparkanon.engine.mask.shared import check_shared
+from sparkanon.engine.mask.stager import Placed, Stager, Target
+from sparkanon.engine.session.session import shares_folders
 from sparkanon.engine.session.warm import warm
 from sparkanon.engine.sql.names import BLOCK, DRAWN, GROUP, NEXT
-from sparkanon.engine.stores.owned import remove
 from sparkanon.engine.table.columns import Columns
 from sparkanon.engine.verify.constraints import impossible
 from sparkanon.engine.verify.verify import drawn_hashes
 from sparkanon.errors import InputError, Problem
-from sparkanon.numeric.records import Scale
+from sparkanon.numeric.records import Floats, Scale
 from sparkanon.policy import Policy, Role
+from sparkanon.policy.model import Sink
 from sparkanon.promises import Promise
 from sparkanon.rng import Seed
+
+STAGERS: Mapping[str, type[Stager]] = {"files": ByFiles, "spark": BySpark}
 
 
 @dataclass(frozen=True)
 class Staged:
-    """How many blocks were staged, and what each reported."""
+    """How many blocks were staged, and what they reported."""
 
     blocks: int
-    facts: list[BlockFacts]
+    errors: Floats  # squared errors by column
+    keys: tuple[int, int]  # xor and sum of the keys of all rows
 
     def fingerprint(self, seed: Seed, rows_in: int) -> str:
         """Of the rows that take part. Keyed: who knows all but one must not try out the last."""
-        either = reduce(xor, (block.keys[0] for block in self.facts))
-        total = sum(block.keys[1] for block in self.facts) % 2**64
-        return seed.derive("fingerprint", f"{rows_in}:{either}:{total}").hex()
+        either, total = self.keys
+        return seed.derive("fingerprint", f"{rows_in}:{either}:{total % 2**64}").hex()
 
 
-def stage(
-    cuttings: Cuttings,
-    facts: Facts,
-    policy: Policy,
-    seed: Seed,
-    folder: Path,
-    pairs: Path | None = None,
-) -> Staged:
-    """Mask every block into Parquet files in the staging folder, and pairs into another.
+def stage(cuttings: Cuttings, facts: Facts, policy: Policy, seed: Seed, target: Target) -> Staged:
+    """Mask every block, and stage the rows.
 
     Blocks are counted while they are masked. A block with too few records (its size was only
     estimated on a sample), or with too few sensitive values to keep the constraints, is merged
@@ -61,7 +55,7 @@ def stage(
     """
     method, promise, groups = policy.method, policy.promise, policy.groups
     warm(method.grouping, method.release)  # once here, so that no worker has to compile
-    work = folder.with_name("work")
+    stager = stager_for(policy.output, target)
     masking = Masking(
         quasi=facts.quasi,
         statistics=facts.statistics,
@@ -72,36 +66,42 @@ def stage(
         constraints=cuttings.constraints,
         floor=cuttings.floor,
         keep_groups=promise.numbered,
-        pair_with=policy.with_role(Role.SENSITIVE) if pairs is not None else None,
-        folder=str(work),
+        with_originals=target.pairs is not None,
         key=seed.derive("masking", policy.meaning()),
         weight=next(iter(policy.with_role(Role.WEIGHT)), None),
     )
     while True:
-        work.mkdir()
         tree = cuttings.tree
         if tree.blocks == 1:
             masking = replace(masking, floor=0)
-        blocks = _masked(cuttings, masking, promise)
-        small = frozenset(range(tree.blocks)) - {block.block for block in blocks if block.done}
-        if small and tree.blocks == 1:
+        told = stager.mask(_placed(cuttings, masking, promise), masking)
+        if told.small and tree.blocks == 1:
             raise impossible()
-        if not small and cuttings.second is not None:
-            blocks = _taken_over(cuttings, cuttings.second, masking, blocks)
-        if all(block.file for block in blocks) and not small:
-            if pairs is not None:
-                _move(work, pairs, {block.pair for block in blocks})
-            _move(work, folder, {block.file for block in blocks})
-            remove(work)
-            return Staged(tree.blocks, blocks)
-        remove(work)
+        if told.done and not told.small:
+            stager.keep()
+            return Staged(tree.blocks, told.errors, told.keys)
         # If `small` is empty, blocks of the second round alone cannot keep the constraints. Then
         # the step is repeated without a second round, and blocks that cannot are merged.
-        second = cuttings.second if small else None
-        cuttings = replace(cuttings, tree=tree.without(small), second=second)
+        second = cuttings.second if told.small else None
+        cuttings = replace(cuttings, tree=tree.without(told.small), second=second)
 
 
-def _masked(cuttings: Cuttings, masking: Masking, promise: Promise) -> list[BlockFacts]:
+def stager_for(sink: Sink | None, target: Target) -> Stager:
+    """What the policy says; else workers write files where they share a folder with the driver."""
+    posix = isinstance(target.table, Path)
+    here = posix and shares_folders(target.spark)
+    if posix and not here:
+        check_shared(target.spark, target.table.parent)
+    named = sink.stage_by if sink is not None else None
+    if named == "files" and not posix:
+        text = "files wants a folder that the driver and all executors see; say spark"
+        raise InputError(Problem("output.stage_by", text))
+    shared = posix and (here or (sink is not None and sink.staging is not None))
+    return STAGERS[named or ("files" if shared else "spark")](target)
+
+
+def _placed(cuttings: Cuttings, masking: Masking, promise: Promise) -> Placed:
+    """The rows in partitions by their blocks, with all that masking needs."""
     extra = drawn_hashes(promise.units, cuttings.rows.schema)
     extra += cuttings.constraints.extra
     numbers = {q.name: q.number for q in masking.quasi}
@@ -112,43 +112,10 @@ def _masked(cuttings: Cuttings, masking: Masking, promise: Promise) -> list[Bloc
     rows = for_masking(cuttings.rows, masking.quasi)
     placed = with_blocks(rows.selectExpr("*", *extra), trees, numbers, nominal)
     placed = placed.repartitionById(cuttings.tree.blocks, BLOCK)
-    masking = replace(masking, names=tuple(placed.columns))
-    # `mapInArrow` reads a dot in a name as access to a field of a struct
-    plain = placed.toDF(*(f"c{i}" for i in range(len(placed.columns))))
-    return _facts(plain, masking if cuttings.second is None else HandOver(masking))
-
-
-def _taken_over(
-    cuttings: Cuttings, second: Tree, masking: Masking, blocks: Sequence[BlockFacts]
-) -> list[BlockFacts]:
-    """The second round: mask what the blocks of the first one have handed over."""
-    files = handed(blocks)
-    _check_shared(Path(masking.folder), set(files.column("file").to_pylist()))
-    named = cuttings.rows.sparkSession.createDataFrame(files)
-    named = named.repartitionById(second.blocks, "block")
-    return _facts(named, TakeOver(replace(masking, floor=0)))
-
-
-def _facts(rows: DataFrame, work: Masking | HandOver | TakeOver) -> list[BlockFacts]:
-    with batches_by_rows(rows.sparkSession):
-        found = rows.mapInArrow(work, "facts string").collect()  # one row a block
-    return block_facts(row["facts"] for row in found)
-
-
-def _move(work: Path, folder: Path, names: set[str]) -> None:
-    """Move the files that successful tasks named; a lost task that still writes is ignored."""
-    _check_shared(work, names)
-    folder.mkdir()
-    for name in names:
-        (work / name).rename(folder / name)
-    (folder / "_SUCCESS").touch()
-
-
-def _check_shared(work: Path, names: set[str]) -> None:
-    if names - {path.name for path in work.glob("part-*")}:
-        raise InputError(
-            Problem("output", "driver and executors do not see the same folder; use a shared one")
-        )
+    second = None if cuttings.second is None else cuttings.second.blocks
+    names = tuple(placed.columns)
+    plain = placed.toDF(*(f"c{i}" for i in range(len(names))))
+    return Placed(plain, names, cuttings.tree.blocks, second)
 
 
 def staged_schema(columns: Columns, promise: Promise) -> T.StructType:

@@ -197,6 +197,12 @@ def _of_another_thread() -> SparkSession | None:
     return getattr(SparkSession, "_instantiatedSession", None)
 
 
+def shares_folders(session: SparkSession) -> bool:
+    """Whether the executors are surely on this machine, and see the driver's folders."""
+    connect = type(session).__module__.startswith("pyspark.sql.connect.")
+    return not connect and str(session.conf.get("spark.master", "local")).startswith("local")
+
+
 def batches_by_rows(session: SparkSession) -> contextlib.AbstractContextManager[None]:
     """While this lasts, rows go to Python in batches of a number of rows, whatever their bytes.
 
@@ -204,6 +210,14 @@ def batches_by_rows(session: SparkSession) -> contextlib.AbstractContextManager[
     JVM's work in a masking job. A whole block is held in memory anyway.
     """
     return _setting(session, "spark.sql.execution.arrow.maxBytesPerBatch", str(2**31 - 1))
+
+
+def times_in_micros(session: SparkSession) -> contextlib.AbstractContextManager[None]:
+    """While this lasts, Spark writes timestamps to Parquet as our workers do, not as INT96.
+
+    Other readers cannot take dates of the year 1 or 9999 out of that old type.
+    """
+    return _setting(session, "spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
 
 
 def many_classes(session: SparkSession) -> contextlib.AbstractContextManager[None]:

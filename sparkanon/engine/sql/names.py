@@ -14,6 +14,7 @@ KEY = "__sparkanon_key"  # hash of the whole row
 BLOCK = "__sparkanon_block"  # leaf of the block tree
 NEXT = "__sparkanon_next"  # leaf of the tree for the second round
 START = "__sparkanon_start"  # group of the first round
+FACTS = "__sparkanon_facts"  # what a block reports, in a row of its own
 GROUP = "__sparkanon_group"  # private staging of releases that draw from groups
 RULED = "__sparkanon_ruled_"  # a sensitive cell that a constraint looks at
 DRAWN = "__sparkanon_drawn_"  # hash of the original cells of one drawn block

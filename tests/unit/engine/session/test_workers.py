@@ -11,8 +11,7 @@ import pytest
 from sparkanon.engine.count.passes import _OnExecutors
 from sparkanon.engine.count.sensitive import _ClassCounting
 from sparkanon.engine.linkage.search import Search
-from sparkanon.engine.mask.handover import HandOver, TakeOver
-from sparkanon.engine.mask.masking import Masking
+from sparkanon.engine.mask import by_files, by_spark
 from sparkanon.engine.sql.names import BLOCK, KEY
 from sparkanon.errors import KernelError
 
@@ -32,26 +31,29 @@ def failing(kind: type, **parts: Any) -> Any:
 
 
 NAMES = (BLOCK, KEY, "cls", "v", "block", "file")
-MASKING = Mock(names=NAMES, floor=0, folder=CELL, grouped=fail, staged=fail)
+MASKING = Mock(names=NAMES, block=fail, handed_over=fail)
+FILES = failing(by_files.MaskToFiles, masking=MASKING, folder=CELL)
 
 
 @pytest.mark.parametrize(
     "worker",
     [
-        failing(Masking, names=NAMES, floor=0, quasi=[Mock(name="v", read=fail)]),
-        failing(HandOver, masking=MASKING),
-        failing(TakeOver, masking=MASKING),
+        FILES,
+        failing(by_files.HandOver, masking=MASKING),
+        failing(by_files.TakeOver, mask=FILES),
+        failing(by_spark.MaskToRows, masking=MASKING),
+        failing(by_spark.HandOver, masking=MASKING),
         failing(Search, _block=fail),
         failing(_ClassCounting, column=Mock(of=fail)),
         failing(_OnExecutors, counting=Mock(count=fail)),
     ],
-    ids=lambda worker: type(worker).__name__,
+    ids=lambda worker: f"{type(worker).__module__.rpartition('.')[2]}.{type(worker).__name__}",
 )
 def test_a_failure_is_reported_by_its_place(worker: Any) -> None:
     batch = pa.RecordBatch.from_pydict(
         {BLOCK: [0], KEY: [1], "cls": [1], "v": [CELL], "block": [0], "file": [CELL]}
     )
-    if isinstance(worker, TakeOver):
+    if isinstance(worker, by_files.TakeOver):
         batch = batch.select(["block", "file"]).cast(
             pa.schema({"block": pa.int32(), "file": pa.string()})
         )
