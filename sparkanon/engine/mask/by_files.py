@@ -26,6 +26,8 @@ from sparkanon.engine.session.session import batches_by_rows
 from sparkanon.engine.session.workers import in_worker, whole_blocks
 from sparkanon.engine.sql.names import BLOCK, GROUP
 from sparkanon.engine.stores.owned import remove
+from sparkanon.engine.stores.place import Place
+from sparkanon.engine.stores.posix import Posix
 from sparkanon.measures import loss
 
 _FILES = pa.schema({"block": pa.int32(), "file": pa.string()})
@@ -143,7 +145,7 @@ class ByFiles:
 
     def __init__(self, target: Target) -> None:
         self._target = target
-        self._work = target.table.with_name("work")
+        self._work = Posix(str(target.table.with_name("work")))
         self._last: list[Filed] = []
 
     def mask(self, placed: Placed, masking: Masking) -> Told:
@@ -189,8 +191,9 @@ class ByFiles:
         self._move(self._target.table, {one.file for one in self._last})
         remove(self._work)
 
-    def _move(self, folder: Path, names: set[str]) -> None:
+    def _move(self, to: Place, names: set[str]) -> None:
         self._check_shared(names)
+        folder = Posix(str(to))
         folder.mkdir()
         for name in names:
             (self._work / name).rename(folder / name)
