@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import xor
-from pathlib import Path
 
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
@@ -21,6 +20,8 @@ from sparkanon.engine.session.session import batches_by_rows
 from sparkanon.engine.session.warm import warm
 from sparkanon.engine.sql.names import BLOCK, DRAWN, GROUP, NEXT
 from sparkanon.engine.stores.owned import remove
+from sparkanon.engine.stores.place import Place
+from sparkanon.engine.stores.posix import Posix
 from sparkanon.engine.table.columns import Columns
 from sparkanon.engine.verify.constraints import impossible
 from sparkanon.engine.verify.verify import drawn_hashes
@@ -50,8 +51,8 @@ def stage(
     facts: Facts,
     policy: Policy,
     seed: Seed,
-    folder: Path,
-    pairs: Path | None = None,
+    folder: Place,
+    pairs: Place | None = None,
 ) -> Staged:
     """Mask every block into Parquet files in the staging folder, and pairs into another.
 
@@ -59,6 +60,9 @@ def stage(
     estimated on a sample), or with too few sensitive values to keep the constraints, is merged
     with its sibling, and the step is repeated.
     """
+    if not isinstance(folder, Posix):
+        text = f"{folder}: workers cannot write files there; name a folder that all machines see"
+        raise InputError(Problem("output.staging", text))
     method, promise, groups = policy.method, policy.promise, policy.groups
     warm(method.grouping, method.release)  # once here, so that no worker has to compile
     work = folder.with_name("work")
@@ -123,7 +127,7 @@ def _taken_over(
 ) -> list[BlockFacts]:
     """The second round: mask what the blocks of the first one have handed over."""
     files = handed(blocks)
-    _check_shared(Path(masking.folder), set(files.column("file").to_pylist()))
+    _check_shared(Posix(masking.folder), set(files.column("file").to_pylist()))
     named = cuttings.rows.sparkSession.createDataFrame(files)
     named = named.repartitionById(second.blocks, "block")
     return _facts(named, TakeOver(replace(masking, floor=0)))
@@ -135,16 +139,16 @@ def _facts(rows: DataFrame, work: Masking | HandOver | TakeOver) -> list[BlockFa
     return block_facts(row["facts"] for row in found)
 
 
-def _move(work: Path, folder: Path, names: set[str]) -> None:
+def _move(work: Posix, folder: Place, names: set[str]) -> None:
     """Move the files that successful tasks named; a lost task that still writes is ignored."""
     _check_shared(work, names)
     folder.mkdir()
     for name in names:
-        (work / name).rename(folder / name)
-    (folder / "_SUCCESS").touch()
+        (work / name).rename(folder / name)  # type: ignore[arg-type]
+    (folder / "_SUCCESS").write_text("", "utf-8")
 
 
-def _check_shared(work: Path, names: set[str]) -> None:
+def _check_shared(work: Posix, names: set[str]) -> None:
     if names - {path.name for path in work.glob("part-*")}:
         raise InputError(
             Problem("output", "driver and executors do not see the same folder; use a shared one")

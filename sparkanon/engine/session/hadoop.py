@@ -23,13 +23,10 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.sql import SparkSession
 
 from sparkanon.engine.stores.place import Place
-from sparkanon.engine.stores.posix import posix, scheme_of
+from sparkanon.engine.stores.posix import posix
 from sparkanon.errors import InputError, Problem
+from sparkanon.urls import OBJECT_STORES, scheme_of
 
-OBJECT_STORES = frozenset(
-    {"s3", "s3a", "s3n", "abfs", "abfss", "wasb", "wasbs", "adl", "gs", "oss", "cosn", "obs"}
-    | {"o3fs", "ofs", "swift", "dbfs"}
-)
 _PROBE = 2**16  # bytes: more than a manifest and a report have
 _BUFFER = 4096
 _MODES = "fs.capability.paths.permissions"

@@ -12,6 +12,7 @@ from pathlib import Path, PosixPath
 from sparkanon.atomic import make_folder, write_atomically
 from sparkanon.engine.stores import swap
 from sparkanon.engine.stores.place import Place
+from sparkanon.urls import without_file
 
 _PROBE = 2**16  # bytes: more than a manifest and a report have
 
@@ -149,17 +150,6 @@ class Posix(PosixPath):
 def posix(path: str) -> Posix:
     """The place of a path or file: URL; a link is followed, so that the link itself stays."""
     return Posix(os.path.realpath(without_file(path)))
-
-
-def without_file(path: str) -> str:
-    """file:/a, file:///a and /a are one place."""
-    return "/" + path[5:].lstrip("/") if path.startswith("file:") else path
-
-
-def scheme_of(path: str) -> str | None:
-    """The scheme of a URL; None for a path. One letter is no scheme, nor is what has a slash."""
-    scheme, colon, _ = path.partition(":")
-    return scheme if colon and len(scheme) > 1 and "/" not in scheme else None
 
 
 def _exists(place: Path) -> bool:
