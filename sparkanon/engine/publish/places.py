@@ -63,7 +63,9 @@ def places_for(spark: SparkSession, policy: Policy, *, dry_run: bool) -> Iterato
         if sink.format == "table":
             check_apart(spark, sink.place, named)
         else:
-            _check_not_inside(locate(spark, sink.place, "output.path"), named)
+            _check_not_inside(staging.output, named)
+            if policy.input is not None and policy.input.path is not None:
+                _check_other(staging.output, locate(spark, policy.input.path, "input.path"))
     if "audit.table.path" in named:
         check_writable(named["audit.table.path"], "audit.table.path")
     with ExitStack() as held:
@@ -85,3 +87,9 @@ def _check_not_inside(output: Place, private: Mapping[str, Place]) -> None:
     ]
     if problems:
         raise InputError(problems)
+
+
+def _check_other(output: Place, source: Place) -> None:
+    if source.is_inside(output) or output.is_inside(source):
+        text = "is the input, or lies inside it, or holds it"
+        raise InputError(Problem("output.path", text))
