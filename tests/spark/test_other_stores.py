@@ -326,3 +326,44 @@ def test_runs_on_another_default_file_system(
     assert (local / "home" / "runs" / audit.run_id / "report.json").is_file()
     assert not {"lake", "viewfs:"} & set(os.listdir()), "nothing is written on this machine"
     assert FILES in names(local / "deep" / "out") or form == "delta"
+
+
+def test_the_commands_take_urls(lake: Lake, tmp_path: Path, command: Any) -> None:
+    spark, url = lake.spark, lake.url
+    people = spark.range(60).selectExpr("cast(id as int) age", "id * id income", "id % 2 side")
+    people.write.parquet(f"{url}/lake/people")
+    chosen = policy(lake, format="delta") | {"seed": {"env": "CLI_SEED"}}
+    text = json.dumps(chosen).replace('"/lake/', f'"{url}/lake/')
+    chosen = json.loads(text) | {"runs": f"{url}/lake/runs"}
+    (lake.local / "policy.yaml").write_text(json.dumps(chosen))
+    at = f"{url}/lake/policy.yaml"
+    for words in (["validate", at], ["anonymize", at], ["audit", at]):
+        found = command(tmp_path, *words, "--json")
+        assert found.returncode == 0, found.stderr
+    run = json.loads(found.stdout)["report"].rpartition("/")[0]
+    assert run.startswith(f"{url}/lake/runs/")
+    grid = ("--k", "3,4", "--out", f"{url}/lake/map", "--json")
+    for kept in (False, True):
+        found = command(tmp_path, "sweep", at, *grid)
+        assert [cell["kept"] for cell in json.loads(found.stdout)["cells"]] == [kept] * 2
+    found = command(tmp_path, "report", run, "--sweep", f"{url}/lake/map", "--json")
+    assert json.loads(found.stdout)["report"] == f"{run}/report.html"
+    assert "<html" in (lake.local / run.removeprefix(f"{url}/lake/") / "report.html").read_text()
+    pair = ("--original", f"{url}/lake/people", "--release", f"{url}/lake/deep/out")
+    found = command(tmp_path, "audit", "--roles", at, *pair, "--json")
+    assert json.loads(found.stdout)["status"] == "ok", found.stdout
+    found = command(tmp_path, "profile", f"{url}/lake/deep/out", "--json")
+    assert "format: delta" in json.loads(found.stdout)["policy"]
+    assert [path.name for path in tmp_path.iterdir() if path.name != "lake"] in ([], ["state"])
+
+
+@pytest.mark.parametrize("path", ["nosuch://host/p.yaml", "viewfs://{lake}/lake/no.yaml"])
+def test_a_policy_that_cannot_be_read_is_an_input_error(
+    lake: Lake, tmp_path: Path, command: Any, path: str
+) -> None:
+    path = path.replace("viewfs://{lake}", lake.url)
+    found = command(tmp_path, "anonymize", path, "--json")
+    assert found.returncode == 2
+    (problem,) = json.loads(found.stdout)["errors"]
+    assert path in problem["message"]
+    assert "Spark knows no such store" in str(problem) or "No such file" in str(problem)

@@ -22,6 +22,7 @@ from sparkanon.engine.stores.folders import (
     check_same_disk,
     check_writable,
     no_release,
+    writing,
 )
 from sparkanon.engine.stores.listing import MANIFEST, list_files
 from sparkanon.engine.stores.owned import scratch
@@ -61,7 +62,8 @@ def staging_for(
         if folder is not None:
             check_same_disk(folder, output)
         return staging
-    _check_delta(spark, output)
+    with writing(output, "output"):
+        _check_delta(spark, output)
     if folder is not None:
         check_writable(folder, "output.staging")
     check_writable(output, "output.path")

@@ -31,11 +31,12 @@ _PROBE = 2**16  # bytes: more than a manifest and a report have
 _BUFFER = 4096
 _MODES = "fs.capability.paths.permissions"
 
-# The words for what Java throws, by the end of its class's name; the first that fits is taken.
+# What Java throws, by the end of its class's name: the first that fits the error or its causes.
 _ERRORS = (
     ("FileNotFoundException", errno.ENOENT, None),
     ("NoSuchFileException", errno.ENOENT, None),
     ("FileAlreadyExistsException", errno.EEXIST, None),
+    ("AlreadyBeingCreatedException", errno.EEXIST, None),
     ("ParentNotDirectoryException", errno.ENOTDIR, None),
     ("PathIsNotEmptyDirectoryException", errno.ENOTEMPTY, None),
     ("AccessControlException", errno.EACCES, None),
@@ -108,10 +109,9 @@ def _os_error(error: Py4JJavaError) -> OSError:
     while thrown is not None and len(names) < 20:
         names.append(str(thrown.getClass().getName()))
         thrown = thrown.getCause()
-    for name in names:
-        for end, number, text in _ERRORS:
-            if name.endswith(end):
-                return OSError(number, text or os.strerror(number))
+    for end, number, text in _ERRORS:
+        if any(name.endswith(end) for name in names):
+            return OSError(number, text or os.strerror(number))
     return OSError(errno.EIO, f"the store failed with {names[0].rpartition('.')[2]}")
 
 

@@ -62,10 +62,11 @@ class Staging:
     def prepare(self) -> None:
         """Before any work, clear what dead runs left, and refuse if nothing can be published."""
         self.mend()
-        if self.output.is_mount():
-            text = f"{self.output} is a mount point, which no rename replaces; take a folder in it"
-            raise InputError(Problem(f"{self._where}.path", text))
-        self._check(self.output, self.output)
+        with writing(self.output, self._where):
+            if self.output.is_mount():
+                text = f"{self.output} is a mount point, which no rename replaces; "
+                raise InputError(Problem(f"{self._where}.path", f"{text}take a folder in it"))
+            self._check(self.output, self.output)
         for folder in {self.folder, self.output.parent}:
             check_writable(folder, f"{self._where}.path", name=self.output.name)
 
