@@ -25,6 +25,7 @@ class Lease:
         self._file = file
         self._token = secrets.token_hex(16).encode()
         self._ended = threading.Event()
+        self._renewing = threading.Lock()
 
     def take(self) -> None:
         """Make the file; FileExistsError if another run has it."""
@@ -33,10 +34,14 @@ class Lease:
 
     def renew(self) -> bool:
         """Touch the file; False if it is gone or belongs to another run."""
-        return self._file.renew(self._token)
+        with self._renewing:
+            return not self._ended.is_set() and self._file.renew(self._token)
 
     def end(self) -> None:
+        """Touch it no more, not even now: on an object store a touch would make it again."""
         self._ended.set()
+        with self._renewing:
+            pass
 
     def _beat(self) -> None:
         while not self._ended.wait(BEAT):
