@@ -76,13 +76,22 @@ def _staging_for_table(
     if not dry_run:
         _give_back(spark, sink.place)
     _check_table(spark, sink)
-    if folder is None and str(spark.conf.get("spark.master", "local")).startswith("local"):
-        folder = scratch()
+    folder = folder or _beside_table(spark, sink.place)
     if folder is None:
         text = "is required here: a private folder that the driver and all executors reach"
         raise InputError(Problem("output.staging", text))
     check_writable(folder, "output.staging")
     return Staging(folder / sink.place, folder, dry_run=dry_run)
+
+
+def _beside_table(spark: SparkSession, name: str) -> Place | None:
+    """A folder for private ones that the driver and all executors reach, if there is one."""
+    if str(spark.conf.get("spark.master", "local")).startswith("local"):
+        return scratch()
+    folder = _location(spark, name)
+    place = None if folder is None else locate(spark, folder, "output.staging")
+    shared = place is not None and place.has_folders and not isinstance(place, Posix)
+    return place.parent if place is not None and shared else None
 
 
 def _check_output(spark: SparkSession, sink: Sink) -> None:

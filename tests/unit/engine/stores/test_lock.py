@@ -43,7 +43,7 @@ def test_the_lock_of_a_dead_run_holds_until_its_lease_is_stale(
     tmp_path: Posix, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out"
-    die_in(f"Staging(Path({str(out)!r})).alone().__enter__()", tmp_path)
+    die_in(f"held = Staging(Path({str(out)!r})).alone()\nheld.__enter__()", tmp_path)
     (left,) = tmp_path.iterdir()
     waits: list[float] = []
 
@@ -105,7 +105,7 @@ def test_a_run_that_lost_its_lock_publishes_nothing(tmp_path: Posix) -> None:
     out = tmp_path / "out"
     sleeper = Staging(out)
     with sleeper.alone(), sleeper:
-        (sleeper.table).mkdir()
+        sleeper.table.mkdir()
         (held,) = tmp_path.glob(".sparkanon-*-lock")
         held.unlink()
         with Staging(out).alone():
