@@ -27,6 +27,7 @@ from sparkanon.engine.stores.folders import (
 from sparkanon.engine.stores.listing import MANIFEST, list_files
 from sparkanon.engine.stores.owned import scratch
 from sparkanon.engine.stores.place import Place
+from sparkanon.engine.stores.posix import Posix
 from sparkanon.engine.stores.staging import Staging
 from sparkanon.engine.table.tables import path_literal, provider, read_staged, writer
 from sparkanon.errors import InputError, Problem
