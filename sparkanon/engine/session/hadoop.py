@@ -20,6 +20,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import SparkSession
 
 from sparkanon.engine.stores.place import Place
@@ -99,20 +100,23 @@ def in_words() -> Iterator[None]:
     try:
         yield
     except Py4JJavaError as error:
-        raise _os_error(error) from None
+        raise _os_error(error.java_exception) from None
+    except CapturedException as error:  # what pyspark makes of the more usual ones
+        raise _os_error(error._origin) from None
     except Py4JError:
         raise OSError(errno.EIO, "the JVM of the driver does not answer") from None
 
 
-def _os_error(error: Py4JJavaError) -> OSError:
-    thrown, names = error.java_exception, list[str]()
+def _os_error(thrown: Any) -> OSError:
+    names: list[str] = []
     while thrown is not None and len(names) < 20:
         names.append(str(thrown.getClass().getName()))
         thrown = thrown.getCause()
     for end, number, text in _ERRORS:
         if any(name.endswith(end) for name in names):
             return OSError(number, text or os.strerror(number))
-    return OSError(errno.EIO, f"the store failed with {names[0].rpartition('.')[2]}")
+    named = names[0].rpartition(".")[2] if names else "an error"
+    return OSError(errno.EIO, f"the store failed with {named}")
 
 
 @dataclass
