@@ -103,6 +103,7 @@ class Staging:
         lock = Lock(folder / f"{begin(self.output.seen_from(folder))}lock")
         with contextlib.ExitStack() as held:
             with writing(folder, self._where):
+                held.callback(_remove_empty, _missing(folder))
                 folder.mkdir(parents=True, exist_ok=True)
                 try:
                     self._lock = held.enter_context(lock)
@@ -230,6 +231,21 @@ class Staging:
                 remove(old)  # another run's release stands there now
             raise
         remove(old)  # so that no later run puts it back
+
+
+def _missing(folder: Place) -> list[Place]:
+    """This folder and those around it, as far as they are not there yet."""
+    found: list[Place] = []
+    while not folder.is_there():
+        found.append(folder)
+        folder = folder.parent
+    return found
+
+
+def _remove_empty(folders: list[Place]) -> None:
+    for folder in folders:
+        with contextlib.suppress(OSError):  # something is in it
+            folder.rmdir()
 
 
 def _named(folder: Place) -> str:
