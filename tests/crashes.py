@@ -15,7 +15,8 @@ from sparkanon.engine.stores.lease import LEASE
 def die_in(code: str, folder: Path) -> None:
     """Run this in a process that is killed at its end, with `folder` for its temporary files."""
     code = (
-        "import os\nfrom pathlib import Path\n"
+        "import os\n"
+        "from sparkanon.engine.stores.posix import Posix as Path\n"
         "from sparkanon.engine.stores import staging as module, swap\n"
         "from sparkanon.engine.stores.staging import Staging\n"
         f"def die(*_):\n    os.kill(os.getpid(), {signal.SIGKILL:d})\n{code}\ndie()"

@@ -17,7 +17,15 @@ from sparkanon.catalogue import CATALOGUE
 from sparkanon.cli import terminal
 from sparkanon.cli.auditing import audit, report
 from sparkanon.cli.reproduce import reproduce
-from sparkanon.cli.running import AsJson, Changes, PolicyPath, guessed_format, guessed_source
+from sparkanon.cli.running import (
+    AsJson,
+    Changes,
+    PolicyPath,
+    guessed_format,
+    guessed_source,
+    may_be_delta,
+    read_policy,
+)
 from sparkanon.cli.running import call as _call
 from sparkanon.cli.running import note_seed as _note_seed
 from sparkanon.cli.running import running_spark as _spark
@@ -26,12 +34,13 @@ from sparkanon.cli.terminal import err, escape, out
 from sparkanon.errors import GateError, InputError, Problem, SparkanonError, counted
 from sparkanon.groupings import GROUPINGS
 from sparkanon.measures import MEASURES
-from sparkanon.policy import Policy, load_policy, schema_text
+from sparkanon.policy import Policy, schema_text
 from sparkanon.raised import raised_at
 from sparkanon.registry import Registry
 from sparkanon.releases import RELEASES
 from sparkanon.report.reference import measures_page
 from sparkanon.spaces import SPACES
+from sparkanon.urls import is_elsewhere
 
 app = typer.Typer(
     name="sparkanon",
@@ -65,7 +74,7 @@ def anonymize(
     and every gate is passed does it replace the old release, in one step.
     """
     _call.json = as_json
-    checked = load_policy(policy, changes or ())
+    checked = read_policy(policy, changes)
     if checked.input is None or checked.output is None:
         missing = [name for name in ("input", "output") if getattr(checked, name) is None]
         raise InputError([Problem(name, "is required on the command line") for name in missing])
@@ -85,7 +94,7 @@ def anonymize(
     _show(release.manifest, checked, release.manifest_path, as_json)
 
 
-def _show(manifest: dict[str, Any], policy: Policy, path: Path | None, as_json: bool) -> None:
+def _show(manifest: dict[str, Any], policy: Policy, path: object, as_json: bool) -> None:
     where = str(path) if path is not None else None
     output = policy.output.place if policy.output is not None else None
     if not as_json:
@@ -105,13 +114,13 @@ def _show(manifest: dict[str, Any], policy: Policy, path: Path | None, as_json: 
 
 @app.command()
 def validate(policy: PolicyPath, changes: Changes = None, as_json: AsJson = False) -> None:
-    """Find every mistake in a policy at once. Needs no Spark and no table."""
+    """Find every mistake in a policy at once. Needs no table, and Spark only to read a URL."""
     _call.json = as_json
-    checked = load_policy(policy, changes or ())
+    checked = read_policy(policy, changes)
     if as_json:
         terminal.print_json({"status": "ok", "run_id": None, "policy_hash": checked.digest()})
         return
-    out.print(f"[green]✓[/] {escape(str(policy))} is a valid policy")
+    out.print(f"[green]✓[/] {escape(policy)} is a valid policy")
     method, groups = checked.method, checked.groups
     made = "" if groups is None else f"k = {groups.k}, grouping {groups.grouping.key}, "
     out.print(
@@ -209,19 +218,21 @@ def profile(
     from sparkanon.engine.table import profile as profiling
     from sparkanon.policy.model import Source
 
-    kind = format_ or guessed_format(table)
-    if kind not in ("csv", "parquet", "delta", "table"):
+    if format_ not in (None, "csv", "parquet", "delta", "table"):
         raise InputError(Problem("--format", "must be csv, parquet, delta or table"))
-    for option, value in (("--header", header), ("--sep", sep)):
-        if value is not None and kind != "csv":
-            raise InputError(Problem(option, "is for CSV files"))
-    source = guessed_source(table, kind)
-    chosen: dict[str, str | bool] = {"header": False} if header is False else {}
-    chosen |= {"sep": sep} if sep is not None else {}
-    if chosen:
-        source["options"] = source.get("options", {}) | chosen
+    kind = format_ or (None if is_elsewhere(table) else guessed_format(table))
+    delta = may_be_delta(table) if kind is None else kind == "delta"
     progress = terminal.Progress()
-    with _spark(None, progress, delta=kind == "delta") as spark:
+    with _spark(None, progress, delta=delta) as spark:
+        kind = kind or guessed_format(table, spark)
+        for option, value in (("--header", header), ("--sep", sep)):
+            if value is not None and kind != "csv":
+                raise InputError(Problem(option, "is for CSV files"))
+        source = guessed_source(table, kind)
+        chosen: dict[str, str | bool] = {"header": False} if header is False else {}
+        chosen |= {"sep": sep} if sep is not None else {}
+        if chosen:
+            source["options"] = source.get("options", {}) | chosen
         data = tables.read(spark, Source.model_validate(source)).data
         if kind == "csv" and header is None:
             headers.check_header(data, table)
@@ -288,13 +299,16 @@ def sample_data(
         return
     if format_ not in ("parquet", "csv", "delta"):
         raise InputError(Problem("--format", "must be parquet, csv or delta"))
-    if Path(to).exists():
-        raise InputError(Problem("--out", f"{to} exists already"))
+    from sparkanon.engine.session.hadoop import locate
+
     progress = terminal.Progress()
     with _spark(None, progress, delta=format_ == "delta") as spark:
+        place = locate(spark, to, "--out")
+        if place.is_there():
+            raise InputError(Problem("--out", f"{to} exists already"))
         writer = made.people(spark, rows, seed).write
         writer = writer.option("header", True) if format_ == "csv" else writer
-        writer.format(format_).save(to)
+        writer.format(format_).save(place.url)
     if as_json:
         terminal.print_json({"status": "ok", "run_id": _call.run_id, "rows": rows, "output": to})
     else:

@@ -13,13 +13,15 @@ from sparkanon.cli.running import (
     AsJson,
     Changes,
     call,
-    guessed_format,
     guessed_source,
+    may_be_delta,
+    read_policy,
     running_spark,
 )
 from sparkanon.cli.terminal import escape, out
 from sparkanon.errors import InputError, Problem
-from sparkanon.policy import Policy, load_policy
+from sparkanon.policy import Policy
+from sparkanon.urls import is_elsewhere
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 def audit(
     policy: Annotated[
-        Path | None, typer.Argument(metavar="[POLICY]", help="Names the pair: input and output.")
+        str | None, typer.Argument(metavar="[POLICY]", help="Names the pair: input and output.")
     ] = None,
     original: Annotated[
         str | None, typer.Option(help="The original table, if not the input.")
@@ -40,7 +42,7 @@ def audit(
         typer.Option(help="Column of both tables that says which rows belong together."),
     ] = None,
     roles: Annotated[
-        Path | None, typer.Option(help="The policy that says roles, k and gates.")
+        str | None, typer.Option(help="The policy that says roles, k and gates.")
     ] = None,
     changes: Changes = None,
     as_json: AsJson = False,
@@ -56,7 +58,7 @@ def audit(
     chosen = roles or policy
     if chosen is None or (roles is not None and policy is not None):
         raise InputError(Problem("POLICY", "give a policy, or --original, --release and --roles"))
-    checked = load_policy(chosen, changes or ())
+    checked = read_policy(chosen, changes)
     problems = []
     if original is None and checked.input is None:
         problems.append(Problem("--original", "is required: the policy has no input"))
@@ -68,7 +70,7 @@ def audit(
     from sparkanon.engine.audit.run import FailedAuditError
 
     given = [place for place in (original, release) if place is not None]
-    delta = any(guessed_format(place) == "delta" for place in given)
+    delta = any(map(may_be_delta, given))
     progress = terminal.Progress()
     with running_spark(checked, progress, delta=delta) as spark:
         try:
@@ -96,7 +98,9 @@ def _table(
     from sparkanon.policy.model import Source
 
     try:
-        return tables.read(spark, Source.model_validate(guessed_source(place)), policy).data
+        return tables.read(
+            spark, Source.model_validate(guessed_source(place, spark=spark)), policy
+        ).data
     except InputError as error:
         raise InputError([Problem(option, p.message) for p in error.problems]) from None
 
@@ -167,9 +171,9 @@ def _json(done: Audit) -> dict[str, Any]:
 
 
 def report(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run, runs/RUN_ID.")],
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Folder of a run, runs/RUN_ID.")],
     sweep: Annotated[
-        Path | None, typer.Option(help="Folder of a sweep, whose map is to be in the report.")
+        str | None, typer.Option(help="Folder of a sweep, whose map is to be in the report.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -181,8 +185,32 @@ def report(
     call.json = as_json
     from sparkanon.report import write_report
 
-    path = write_report(run, sweep)
-    if as_json:
-        terminal.print_json({"status": "ok", "run_id": run.name, "report": str(path)})
+    if any(map(is_elsewhere, filter(None, (run, sweep)))):
+        path = _report_elsewhere(run, sweep)
     else:
-        out.print(f"[green]✓[/] report: [bold]{escape(str(path))}[/]")
+        path = str(write_report(Path(run), None if sweep is None else Path(sweep)))
+    if as_json:
+        terminal.print_json({"status": "ok", "run_id": Path(run).name, "report": path})
+    else:
+        out.print(f"[green]✓[/] report: [bold]{escape(path)}[/]")
+
+
+def _report_elsewhere(run: str, sweep: str | None) -> str:
+    """The same on stores that Spark reaches."""
+    from sparkanon.engine.session.hadoop import locate
+    from sparkanon.report.files import LONGEST, NUMBERS, drawn, readable
+
+    with running_spark(None, terminal.Progress()) as spark:
+
+        def numbers(folder: str, where: str) -> tuple[str, str]:
+            place = locate(spark, folder, where) / NUMBERS
+            with readable(place):
+                return str(place), place.start(LONGEST + 1)
+
+        given = numbers(run, "RUN"), None if sweep is None else numbers(sweep, "--sweep")
+        page = locate(spark, run, "RUN") / "report.html"
+        try:
+            page.replace_text(drawn(*given), shown=True)
+        except OSError as error:
+            raise InputError(Problem(str(page), f"cannot be written: {error.strerror}")) from None
+    return str(page)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.table import Table
 
 from sparkanon.cli import terminal
-from sparkanon.cli.running import AsJson, Changes, PolicyPath, call, note_seed, running_spark
+from sparkanon.cli.running import (
+    AsJson,
+    Changes,
+    PolicyPath,
+    call,
+    note_seed,
+    read_policy,
+    running_spark,
+)
 from sparkanon.cli.terminal import escape, out
 from sparkanon.errors import InputError, Problem, counted
-from sparkanon.policy import Policy, load_policy
+from sparkanon.policy import Policy
 from sparkanon.policy.checks import same_place
 from sparkanon.policy.grid import make_cells, read_grid
 
@@ -34,7 +41,7 @@ def sweep(
             metavar="PATH=V1,V2", help="Any other parameter: method.grouping.passes=2,6."
         ),
     ] = None,
-    to: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = Path("sweep"),
+    to: Annotated[str, typer.Option("--out", help="Folder for the results.")] = "sweep",
     x: Annotated[
         str, typer.Option("--x", help="The measure of loss, taken if the policy does not.")
     ] = "il",
@@ -58,7 +65,7 @@ def sweep(
     In the folder: sweep.json, sweep.csv, sweep.svg; its folder cells/ remembers what is done.
     """
     call.json = as_json
-    checked = load_policy(policy, changes or ())
+    checked = read_policy(policy, changes)
     from sparkanon.engine.sweep import sweep as engine
 
     engine.check_axes(x, y)
@@ -76,7 +83,7 @@ def sweep(
     problems = _problems(result) if result.status == "error" else []
     if as_json:
         errors = {"errors": [{"path": p.path, "message": p.message} for p in problems]}
-        content = result.to_dict() | {"out": str(to)} | (errors if problems else {})
+        content = result.to_dict() | {"out": to} | (errors if problems else {})
         terminal.print_json(content)
     else:
         _show(result, to)
@@ -85,21 +92,19 @@ def sweep(
     return InputError.exit_code if problems else 0
 
 
-def _check_places(policy: Policy, to: Path) -> None:
+def _check_places(policy: Policy, to: str) -> None:
     if policy.input is None:
         raise InputError(Problem("input", "is required on the command line"))
     for name, place in (("input", policy.input), ("output", policy.output)):
-        if place is not None and place.path and same_place(place.path, str(to)):
+        if place is not None and place.path and same_place(place.path, to):
             raise InputError(Problem("--out", f"is the {name}, or lies inside it, or holds it"))
-    if to.exists() and not to.is_dir():
-        raise InputError(Problem("--out", f"{to} is no folder"))
 
 
 def _problems(result: Sweep) -> list[Problem]:
     return list(dict.fromkeys(p for outcome in result.outcomes for p in outcome.problems))
 
 
-def _show(result: Sweep, to: Path) -> None:
+def _show(result: Sweep, to: str) -> None:
     """The end of a sweep, for a person."""
     grid = Table(box=None, padding=(0, 2, 0, 0))
     for heading in ("cell", result.x, result.y, "Pareto", "seconds", ""):
@@ -122,7 +127,7 @@ def _show(result: Sweep, to: Path) -> None:
     if all(point is None for point in result.points):
         out.print(f"[yellow]no cell has both {result.x} and {result.y}[/]")
     files = ", ".join(f"sweep.{kind}" for kind in ("svg", "csv", "json"))
-    out.print(f"\nmap and table: [bold]{escape(str(to))}[/]/ ({files})")
+    out.print(f"\nmap and table: [bold]{escape(to)}[/]/ ({files})")
 
 
 def _remark(outcome: Outcome) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -24,6 +23,7 @@ from sparkanon.engine.runs.record import Record
 from sparkanon.engine.runs.steps import Steps, Watcher
 from sparkanon.engine.session.session import session_of
 from sparkanon.engine.sql.hidden import HiddenViews, hidden_views
+from sparkanon.engine.stores.place import Place
 from sparkanon.engine.table import tables
 from sparkanon.engine.table.columns import check_promise, plain, resolve
 from sparkanon.engine.verify.constraints import check
@@ -47,7 +47,7 @@ class Release:
     manifest: dict[str, Any]
     measures: tuple[Measure, ...]
     gates: tuple[Gate, ...]
-    manifest_path: Path | None = None
+    manifest_path: Place | None = None
 
     @property
     def run_id(self) -> str:
@@ -73,6 +73,7 @@ class _Run:
     run_id: str
     steps: Steps
     views: HiddenViews
+    held: ExitStack  # what is given up at the end of the run
 
     @property
     def promise(self) -> Promise:
@@ -106,8 +107,8 @@ def anonymize(
     session, named = session_of(spark, df), run_id or new_run_id()
     seed = read_seed(policy.seed)
     try:
-        with hidden_views(session) as views:
-            run = _Run(session, policy, seed, named, Steps(watcher), views)
+        with hidden_views(session) as views, ExitStack() as held:
+            run = _Run(session, policy, seed, named, Steps(watcher), views, held)
             return _anonymize(run, df, dry_run)
     except Exception as error:
         if tables.is_unreadable(error):
@@ -118,7 +119,7 @@ def anonymize(
 def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
     spark, policy, step = run.spark, run.policy, run.steps.step
     with step("read"):
-        places = places_for(spark, policy, dry_run=dry_run)
+        places = run.held.enter_context(places_for(spark, policy, dry_run=dry_run))
         table = tables.given_or_read(spark, df, policy)
         data = plain(table.data)
         columns = resolve(policy, data.schema)
@@ -144,7 +145,7 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
             target = Target(spark, schema, sensitive, staging.table, pairs)
             blocks = stage(cuttings, facts, policy, run.seed, target)
         with step("verify"):
-            staged = tables.read_staged(spark, str(staging.table), schema)
+            staged = tables.read_staged(spark, staging.table.url, schema)
             if policy.output is not None:
                 tables.check_lines(policy.output, staged, columns.schema)
             sizes = verify(staged, run.promise, facts.rows, policy.few)
@@ -160,6 +161,7 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
             run_id=run.run_id,
             status=("dry_run" if dry_run else "published") if passed else "refused",
             policy=policy,
+            by_store=places.by_store,
             seed=run.seed,
             source={
                 "version": table.version,
@@ -175,7 +177,7 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
             spark_version=spark.version,
         )
         release = Release(manifest["status"], None, manifest, measures, gates)
-        record = Record(spark, policy, manifest, found.parts, found.left_out)
+        record = Record(spark, policy, places.runs, manifest, found.parts, found.left_out)
         if not passed:
             path = None if dry_run else record.begin("refused")
             raise RefusedError(replace(release, manifest_path=path))
@@ -183,7 +185,7 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
             return release
         with step("publish"), places.held():
             # whatever can fail is done before the release is published
-            places.put_together(pairs)
+            places.put_together(spark, pairs)
             path = record.begin("publishing")
             try:
                 data = publish(spark, staged, staging, columns.schema, policy.output, manifest)
@@ -191,7 +193,7 @@ def _anonymize(run: _Run, df: DataFrame | None, dry_run: bool) -> Release:
                 with suppress(SparkanonError):
                     record.end("failed")
                 raise
-            places.keep_pairing()
+            places.keep_pairing(spark)
     record.end("published")
     return replace(release, data=data, manifest_path=path)
 

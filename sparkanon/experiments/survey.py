@@ -52,9 +52,8 @@ def measured(
     policy = make_policy({"input": source, "columns": columns, "k": KS[0]})
     options = {"k": ",".join(map(str, KS)), "method.grouping": ",".join(GROUPINGS.keys())}
     grid = read_grid(options, ["method.grouping.effort=normal,high"])
-    found = sweep(
-        None, policy, make_cells(policy, grid), out / "survey" / name, watcher=watch, spark=spark
-    )
+    to, cells = out / "survey" / name, make_cells(policy, grid)
+    found = sweep(None, policy, cells, to, watcher=watch, spark=spark)
     rows = []
     for outcome in found.outcomes:
         groups = outcome.cell.policy.groups

@@ -16,6 +16,7 @@ from sparkanon.registry import Registry, unknown
 from sparkanon.releases import RELEASES, Asked
 from sparkanon.spaces import SPACES
 from sparkanon.spaces.base import serves_any_pair
+from sparkanon.urls import OBJECT_STORES, is_elsewhere, scheme_of, without_file
 
 _MOST = 1_000  # problems that are looked for
 # Spark's own options, for which a `yes` would fail with an error that does not name them.
@@ -39,13 +40,16 @@ def same_place(one: str, other: str) -> bool:
 
 def is_inside(path: str, folder: str) -> bool:
     """Whether a path is this folder or lies in it."""
-    one, other = (os.path.realpath(_without_file(place)) for place in (path, folder))
-    return one == other or one.startswith(other + os.sep)
+    one, other = map(_canonical, (path, folder))
+    return one == other or one.startswith(other + "/")
 
 
-def _without_file(place: str) -> str:
-    """file:/a, file:///a and /a are one place."""
-    return "/" + place[5:].lstrip("/") if place.startswith("file:") else place
+def _canonical(place: str) -> str:
+    """One spelling of a place, as far as its text and this machine show it."""
+    if is_elsewhere(place):
+        scheme, _, rest = place.partition(":")
+        return f"{scheme}:{os.path.normpath(rest)}"
+    return os.path.realpath(without_file(place))
 
 
 def name_problems(place: Source | Sink, where: str) -> Iterator[Problem]:
@@ -84,6 +88,8 @@ def _places(policy: Policy) -> Iterator[Problem]:
             yield Problem("input.types", "is used for format csv only")
     if sink is not None and sink.using is not None and sink.format != "table":
         yield Problem("output.using", "is used for format table only")
+    if sink is not None and sink.path:
+        yield from store_problems(sink, objects=scheme_of(sink.path) in OBJECT_STORES)
     yield from _private_places(policy)
     if source is None or sink is None:
         return
@@ -91,6 +97,18 @@ def _places(policy: Policy) -> Iterator[Problem]:
         yield Problem("output.path", "is the input, or lies inside it, or holds it")
     if source.name and sink.name and _unquoted(source.name) == _unquoted(sink.name):
         yield Problem("output.name", "is the input table")
+
+
+def store_problems(sink: Sink, *, objects: bool) -> Iterator[Problem]:
+    """What an output lacks on an object store."""
+    if not objects or sink.format == "table":
+        return
+    if sink.format != "delta":
+        text = "a folder on an object store cannot be replaced in one step; use format delta there"
+        yield Problem("output.path", text)
+    elif sink.staging is None:
+        text = "is required here: an object store has no permissions of files; name a place that "
+        yield Problem("output.staging", f"{text}no reader of the release can read")
 
 
 def _private_places(policy: Policy) -> Iterator[Problem]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,8 @@ from sparkanon.errors import InputError, Problem
 from sparkanon.report.render import render
 from sparkanon.report.run_report import REPORT_VERSION
 
-_LONGEST = 50_000_000  # characters
+NUMBERS = "report.json"
+LONGEST = 50_000_000  # characters
 _NEEDED = ("run_id", "status", "measures")
 
 
@@ -20,11 +23,12 @@ def write_report(run_folder: Path, sweep_folder: Path | None = None) -> Path:
 
     With the folder of a sweep its map of risk and loss is part of the page.
     """
-    page = Path(run_folder) / "report.html"
-    run = _read(Path(run_folder) / "report.json")
-    if sweep_folder is not None:
-        run = run | {"sweep": _read(Path(sweep_folder) / "report.json").get("sweep")}
-    text = render(run)
+    page = run_folder / "report.html"
+    sweep = None if sweep_folder is None else sweep_folder / NUMBERS
+    text = drawn(
+        (run_folder / NUMBERS, _read(run_folder / NUMBERS)),
+        None if sweep is None else (sweep, _read(sweep)),
+    )
     try:
         write_atomically(page, text, shown=True)
     except OSError as error:
@@ -32,17 +36,37 @@ def write_report(run_folder: Path, sweep_folder: Path | None = None) -> Path:
     return page
 
 
-def _read(path: Path) -> dict[str, Any]:
+def drawn(run: tuple[object, str], sweep: tuple[object, str] | None = None) -> str:
+    """The page, from the path and the text of a run's numbers, and from those of a sweep."""
+    content = _parsed(*run)
+    if sweep is not None:
+        content = content | {"sweep": _parsed(*sweep).get("sweep")}
+    return render(content)
+
+
+def _read(path: Path) -> str:
+    with readable(path), path.open(encoding="utf-8") as file:
+        return file.read(LONGEST + 1)
+
+
+@contextlib.contextmanager
+def readable(path: object) -> Iterator[None]:
+    """Turn errors of reading these numbers into an error in words."""
     try:
-        with path.open(encoding="utf-8") as file:
-            text = file.read(_LONGEST + 1)
-        if len(text) > _LONGEST:
-            raise InputError(Problem(str(path), "is too large for the numbers of a run"))
-        run = json.loads(text)
+        yield
     except FileNotFoundError:
         raise InputError(Problem(str(path), "is missing; is this the folder of a run?")) from None
     except OSError as error:
         raise InputError(Problem(str(path), f"cannot be read: {error.strerror}")) from None
+    except UnicodeDecodeError:
+        raise InputError(Problem(str(path), "is not JSON")) from None
+
+
+def _parsed(path: object, text: str) -> dict[str, Any]:
+    if len(text) > LONGEST:
+        raise InputError(Problem(str(path), "is too large for the numbers of a run"))
+    try:
+        run = json.loads(text)
     except (ValueError, RecursionError):  # the message could quote what stands there
         raise InputError(Problem(str(path), "is not JSON")) from None
     if not isinstance(run, dict):

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 import sparkanon
 from sparkanon.engine.stores.owned import Private, scratch
+from sparkanon.engine.stores.posix import Posix
 
 SENTINEL = b"Zanzibar-4711"
 JOB = """
@@ -64,7 +65,7 @@ def test_a_killed_session_leaves_nothing_that_can_be_read(tmp_path: Path) -> Non
         if not path.name.endswith(".jar"):
             assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
     long_ago(left)
-    Private(tmp_path, "scratch").clear_others()
+    Private(Posix(tmp_path), "scratch").clear_others()
     assert list(tmp_path.glob(".sparkanon-*")) == []
 
 

@@ -263,10 +263,12 @@ def test_a_file_in_the_way_and_stores_that_cannot_rename(
     for path, message in (
         (f"{tmp_path}/file", "is no release"),
         (f"{tmp_path}/file/out", "cannot write in"),
-        ("s3://bucket/out", "cannot be replaced in one step"),
+        ("nosuch://bucket/out", "Spark knows no such store"),
+        ("s3a://bucket/out", "cannot be replaced in one step"),
     ):
         policy = base(tmp_path, output={"format": "parquet", "path": path})
-        assert message in refusal(tmp_path, spark, people, policy, InputError)
+        kind = PolicyError if path.startswith("s3a") else InputError
+        assert message in refusal(tmp_path, spark, people, policy, kind)
 
 
 def test_staging_elsewhere(people: Any, spark: Any, tmp_path: Path) -> None:

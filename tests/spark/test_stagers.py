@@ -24,6 +24,7 @@ from sparkanon.engine.mask.shared import check_shared
 from sparkanon.engine.mask.stager import Target
 from sparkanon.engine.pipeline import Release
 from sparkanon.engine.publish import publish
+from sparkanon.engine.stores.posix import Posix
 from sparkanon.errors import InputError
 from sparkanon.groupings import Mdav, Refined
 from sparkanon.policy.model import Sink
@@ -234,6 +235,6 @@ def test_workers_write_where_they_share_a_folder(
 ) -> None:
     monkeypatch.setattr(stage, "shares_folders", lambda _: shares)
     monkeypatch.setattr(stage, "check_shared", lambda *_: None)
-    target = Target(None, T.StructType(), (), Path("table"))  # type: ignore[arg-type]
+    target = Target(None, T.StructType(), (), Posix("table"))  # type: ignore[arg-type]
     output = Sink.model_validate({"format": "parquet", "path": "out"} | sink)
     assert type(stage.stager_for(output, target)) is chosen

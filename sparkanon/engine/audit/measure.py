@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -15,6 +14,7 @@ from sparkanon.engine.audit.answers import Source, answered, no_order, unanswera
 from sparkanon.engine.fit.facts import Facts
 from sparkanon.engine.pairs.pairs import Sides, own_release
 from sparkanon.engine.runs.steps import Steps
+from sparkanon.engine.stores.place import Place
 from sparkanon.measures import MEASURES, Given, Measure
 from sparkanon.measures.anonymity import Sizes
 from sparkanon.measures.base import Taken
@@ -76,7 +76,7 @@ def searches(policy: Policy, given: Given) -> bool:
 
 def measure_own(
     staged: DataFrame,
-    pairs: Path | None,
+    pairs: Place | None,
     facts: Facts,
     given: Given,
     known: Known,
@@ -85,7 +85,7 @@ def measure_own(
 ) -> Measured:
     """The measures that anonymize takes of its own release; what is known is not counted again."""
     # without pairs all that is asked for is known, and no side is looked at
-    pair = staged.sparkSession.read.parquet(str(pairs)) if pairs is not None else staged
+    pair = staged.sparkSession.read.parquet(pairs.url) if pairs is not None else staged
     group = "g" if policy.promise.numbered else None
     sensitive = policy.with_role(Role.SENSITIVE)
     compared, blocks = own_release(facts.quasi), policy.promise.units

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from sparkanon.atomic import write_atomically
 from sparkanon.engine.audit.contents import GATE, Contents, Pair, contents
 from sparkanon.engine.audit.measure import Measured, asked_by_audit, measure
 from sparkanon.engine.fit.facts import Facts, for_masking, gather, usable, with_key
@@ -23,9 +21,11 @@ from sparkanon.engine.runs.ids import new_run_id
 from sparkanon.engine.runs.manifest import versions_of
 from sparkanon.engine.runs.measures_table import append
 from sparkanon.engine.runs.steps import Steps, Watcher
+from sparkanon.engine.session.hadoop import locate
 from sparkanon.engine.session.session import session_of
 from sparkanon.engine.sql.hidden import HiddenViews, hidden_views
-from sparkanon.engine.stores.folders import check_writable_folder, without_scheme
+from sparkanon.engine.stores.folders import check_writable
+from sparkanon.engine.stores.place import Place
 from sparkanon.engine.table import tables
 from sparkanon.engine.table.columns import Columns, plain, resolve
 from sparkanon.errors import GateError, InputError, Problem, SparkanonError, counted
@@ -48,7 +48,7 @@ class Audit:
     left_out: Mapping[str, str]
     report: RunReport  # what `sparkanon report` draws
     columns: Contents  # what is in the release and should perhaps not be
-    folder: Path | None = None
+    folder: Place | None = None
 
     def failure(self, gate: Gate) -> str:
         """Why this gate was not passed."""
@@ -114,7 +114,8 @@ def _audit(
 ) -> Audit:
     steps, own = Steps(watcher), released is None
     with steps.step("read"):
-        check_writable_folder(policy.runs, "runs")
+        runs = locate(spark, policy.runs, "runs")
+        check_writable(runs, "runs")
         x = plain(tables.given_or_read(spark, original, policy, "original").data)
         columns = resolve(policy, x.schema)
         z = plain(released) if released is not None else _own_release(spark, policy, columns)
@@ -134,7 +135,7 @@ def _audit(
     given = Given(statistics, policy.k, sides.pair is not None, sides.suppressed / statistics[0].n)
     wanted = asked_by_audit(policy) - set(left_out)
     found = measure(sides, given, Known(), wanted, policy, steps)
-    return _finished(spark, policy, facts, found, held, left_out, run_id, steps)
+    return _finished(spark, policy, facts, found, held, left_out, runs, run_id, steps)
 
 
 def _own_release(spark: SparkSession, policy: Policy, columns: Columns) -> DataFrame:
@@ -196,7 +197,9 @@ def _sides(
         sides = joined(compared, published, every, released, key, policy.audit.suppression)
         sides = replace(sides, blocks=policy.promise.units)
         return sides, replace(pair, key=key, suppressed=sides.suppressed > 0), left_out
-    pairs = kept(spark, policy.private.path) if policy.private is not None and own else None
+    pairs = None
+    if policy.private is not None and own:
+        pairs = kept(spark, locate(spark, policy.private.path, "private.path"))
     if pairs is not None:
         both = [("z", released, "release")]
         if policy.nulls is not NullPolicy.IMPUTE:  # whose pairs hold the imputed cells
@@ -227,6 +230,7 @@ def _finished(
     found: Measured,
     held: Contents,
     left_out: dict[str, str],
+    runs: Place,
     run_id: str,
     steps: Steps,
 ) -> Audit:
@@ -250,9 +254,9 @@ def _finished(
         seconds=steps.seconds,
         versions=versions_of(spark.version),
     )
-    folder = Path(without_scheme(policy.runs, "runs")) / run_id
+    folder = runs / run_id
     try:
-        write_atomically(folder / "report.json", report.to_json())
+        (folder / "report.json").replace_text(report.to_json())
     except OSError as error:
         raise SparkanonError(f"cannot write the report {folder}: {error.strerror}") from None
     if policy.audit.table is not None:

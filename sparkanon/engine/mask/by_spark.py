@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation
@@ -22,6 +21,8 @@ from sparkanon.engine.mask.sums import NUMBER, NUMBERS, Report, Sums, as_cell
 from sparkanon.engine.session.session import batches_by_rows, times_in_micros
 from sparkanon.engine.session.workers import in_worker, whole_blocks
 from sparkanon.engine.sql.names import BLOCK, FACTS, GROUP, START, quoted
+from sparkanon.engine.stores.place import Place
+from sparkanon.engine.stores.posix import Posix
 from sparkanon.engine.table.tables import read_staged
 
 _BATCH = 10_000  # rows that go back to the JVM at a time
@@ -104,7 +105,7 @@ class BySpark:
         place = self._target.pairs or self._target.table
         _write(masked, place)
         found = told.get
-        if isinstance(place, Path) and len(sums.done(found)) > len(list(place.glob("part-*"))):
+        if isinstance(place, Posix) and len(sums.done(found)) > len(list(place.glob("part-*"))):
             raise not_shared()  # an executor wrote on a disk of its own
         handed = sums.done(found) if placed.second is None else sums.handed(found)
         return Told(
@@ -119,7 +120,7 @@ class BySpark:
         target = self._target
         if target.pairs is None:
             return
-        rows = read_staged(target.spark, str(target.pairs), self._written)
+        rows = read_staged(target.spark, target.pairs.url, self._written)
         names = zip(self._written.names, target.schema.names, strict=False)  # no originals
         _write(rows.selectExpr(*(f"{z} as {quoted(name)}" for z, name in names)), target.table)
 
@@ -135,9 +136,9 @@ class BySpark:
         return made
 
 
-def _write(rows: DataFrame, place: Path) -> None:
+def _write(rows: DataFrame, place: Place) -> None:
     with batches_by_rows(rows.sparkSession), times_in_micros(rows.sparkSession):
-        rows.write.mode("overwrite").parquet(str(place))
+        rows.write.mode("overwrite").parquet(place.url)
 
 
 def _handed_over(

@@ -7,13 +7,13 @@ all executors see. `spark` lets Spark write, wherever Spark can write.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 
 from sparkanon.engine.mask.masking import Masking
+from sparkanon.engine.stores.place import Place
 from sparkanon.numeric.records import Floats
 
 
@@ -24,8 +24,8 @@ class Target:
     spark: SparkSession
     schema: T.StructType  # public columns, then the private ones that the promise is verified by
     sensitive: tuple[str, ...]
-    table: Path
-    pairs: Path | None = None  # for the rows beside their originals, if they are to be compared
+    table: Place
+    pairs: Place | None = None  # for the rows beside their originals, if they are to be compared
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from time import sleep
 from typing import Any
 
@@ -16,23 +15,23 @@ from pyspark.sql import types as T
 
 from sparkanon.engine.runs.ids import new_run_id
 from sparkanon.engine.runs.manifest import for_readers
+from sparkanon.engine.session.hadoop import locate
 from sparkanon.engine.sql.names import quoted
 from sparkanon.engine.stores.folders import (
     check_replaceable,
     check_same_disk,
     check_writable,
-    check_writable_folder,
-    is_local,
-    local_path,
     no_release,
-    open_up,
+    writing,
 )
 from sparkanon.engine.stores.listing import MANIFEST, list_files
 from sparkanon.engine.stores.owned import scratch
+from sparkanon.engine.stores.place import Place
+from sparkanon.engine.stores.posix import Posix
 from sparkanon.engine.stores.staging import Staging
 from sparkanon.engine.table.tables import path_literal, provider, read_staged, writer
 from sparkanon.errors import InputError, Problem
-from sparkanon.policy.checks import is_inside
+from sparkanon.policy.checks import store_problems
 from sparkanon.policy.model import Sink
 
 _NOTE = "sparkanon_run_id"  # the field in the commit of a Delta table
@@ -43,7 +42,7 @@ _PARTS = r"`(?:[^`]|``)+`|[^.`]+"  # one part of a name in the catalog
 
 
 def staging_for(
-    spark: SparkSession, sink: Sink | None, scratch: Path, *, dry_run: bool
+    spark: SparkSession, sink: Sink | None, folder: Place | None, *, dry_run: bool
 ) -> Staging:
     """Where the unverified table goes: beside the output, so that a rename can publish it.
 
@@ -51,29 +50,49 @@ def staging_for(
     Refuses an output that would replace anything but a release.
     """
     if sink is None:
-        return Staging(scratch / "release")
-    folder = local_path(sink.staging, "output.staging") if sink.staging is not None else None
+        return Staging(scratch() / "release")
+    if sink.format == "table":
+        return _staging_for_table(spark, sink, folder, dry_run=dry_run)
+    output = locate(spark, sink.place, "output.path")
+    problems = list(store_problems(sink, objects=not output.has_folders))
+    if problems:
+        raise InputError(problems)
     if sink.format in ("csv", "parquet"):
-        staging = Staging(local_path(sink.place), folder, dry_run=dry_run)
+        staging = Staging(output, folder, dry_run=dry_run)
         staging.prepare()
         if folder is not None:
-            check_same_disk(folder, staging.output)
+            check_same_disk(folder, output)
         return staging
-    if sink.format == "table" and not dry_run:
-        _give_back(spark, sink.place)
-    _check_output(spark, sink)
+    with writing(output, "output"):
+        _check_delta(spark, output)
     if folder is not None:
         check_writable(folder, "output.staging")
-    if sink.format == "delta" and is_local(sink.place):
-        check_writable_folder(sink.place, "output.path")
-        return Staging(local_path(sink.place), folder, dry_run=dry_run)
-    if folder is None and str(spark.conf.get("spark.master", "local")).startswith("local"):
-        folder = scratch
-    if folder is not None:
-        return Staging(folder / sink.place, folder, dry_run=dry_run)
-    raise InputError(
-        Problem("output.staging", "is required here: a private folder that all executors see")
-    )
+    check_writable(output, "output.path")
+    return Staging(output, folder, dry_run=dry_run)
+
+
+def _staging_for_table(
+    spark: SparkSession, sink: Sink, folder: Place | None, *, dry_run: bool
+) -> Staging:
+    if not dry_run:
+        _give_back(spark, sink.place)
+    _check_table(spark, sink)
+    folder = folder or _beside_table(spark, sink.place)
+    if folder is None:
+        text = "is required here: a private folder that the driver and all executors reach"
+        raise InputError(Problem("output.staging", text))
+    check_writable(folder, "output.staging")
+    return Staging(folder / sink.place, folder, dry_run=dry_run)
+
+
+def _beside_table(spark: SparkSession, name: str) -> Place | None:
+    """A folder for private ones that the driver and all executors reach, if there is one."""
+    if str(spark.conf.get("spark.master", "local")).startswith("local"):
+        return scratch()
+    folder = _location(spark, name)
+    place = None if folder is None else locate(spark, folder, "output.staging")
+    shared = place is not None and place.has_folders and not isinstance(place, Posix)
+    return place.parent if place is not None and shared else None
 
 
 def _check_output(spark: SparkSession, sink: Sink) -> None:
@@ -81,21 +100,19 @@ def _check_output(spark: SparkSession, sink: Sink) -> None:
     if sink.format == "table":
         _check_table(spark, sink)
     else:
-        _check_delta(spark, sink)
+        _check_delta(spark, locate(spark, sink.place, "output.path"))
 
 
-def _check_delta(spark: SparkSession, sink: Sink) -> None:
-    if is_local(sink.place):
-        folder = local_path(sink.place)
-        if not (folder / "_delta_log").is_dir():
-            check_replaceable(folder, folder)
-            return
+def _check_delta(spark: SparkSession, output: Place) -> None:
+    if not (output / "_delta_log").is_dir():
+        check_replaceable(output, output)
+        return
     try:
-        ours = _was_published(spark, path_literal(sink.place))
+        ours = _was_published(spark, path_literal(output.url))
     except AnalysisException:  # nothing there yet
         return
     if not ours:
-        raise no_release("output.path", sink.place)
+        raise no_release("output.path", str(output))
 
 
 def _give_back(spark: SparkSession, name: str) -> None:
@@ -143,18 +160,19 @@ def _check_table(spark: SparkSession, sink: Sink) -> None:
     raise no_release("output.name", sink.place)
 
 
-def check_apart(spark: SparkSession, sink: Sink, private: Mapping[str, str]) -> None:
-    """Refuse private places (policy path -> folder) in the folder of a table of the catalog.
+def check_apart(spark: SparkSession, table: str, private: Mapping[str, Place]) -> None:
+    """Refuse private places (by their paths in the policy) in the folder of a catalog's table.
 
     Readers of the table can read its folder, and every run replaces it.
     """
-    folder = _location(spark, sink.place) if sink.format == "table" else None
-    if folder is None or not is_local(folder):
+    named = _location(spark, table)
+    if named is None:
         return
+    folder = locate(spark, named, "output.name")
     problems = [
-        Problem(where, f"lies inside the folder of {sink.place}, which is replaced and public")
-        for where, path in private.items()
-        if is_local(path) and is_inside(path, folder)
+        Problem(where, f"lies inside the folder of {table}, which is replaced and public")
+        for where, place in private.items()
+        if place.is_inside(folder)
     ]
     if problems:
         raise InputError(problems)
@@ -196,15 +214,15 @@ def publish(
     if sink is None:
         folder = scratch() / str(manifest["run_id"])
         staging.table.rename(folder)
-        return read_staged(spark, str(folder), schema)
+        return read_staged(spark, folder.url, schema)
     public = staged.selectExpr(*map(quoted, schema.names))
     private = len(staged.columns) > len(schema.names)
     _replace(spark, public, staging, sink, for_readers(manifest, schema.names), private=private)
     if sink.format == "table":
         return spark.table(sink.place)
     if sink.format == "delta":
-        return spark.read.format("delta").load(sink.place)
-    return read_staged(spark, sink.place, schema, sink)
+        return spark.read.format("delta").load(staging.output.url)
+    return read_staged(spark, staging.output.url, schema, sink)
 
 
 def _replace(
@@ -222,16 +240,16 @@ def _replace(
         folder = staging.table
         if private or sink.format == "csv" or sink.partition_by or sink.options:
             folder = staging.path / "public"
-            writer(staged, sink).format(sink.format).save(str(folder))
-        (folder / MANIFEST).write_text(json.dumps(manifest, indent=2), encoding="utf-8")
+            writer(staged, sink).format(sink.format).save(folder.url)
+        (folder / MANIFEST).write_text(json.dumps(manifest, indent=2), "utf-8")
         list_files(folder)
-        open_up(folder, staging.path)
+        folder.open_up(staging.path)
         staging.publish(folder)
         return
     _check_output(spark, sink)  # again, because it may have changed since the start
     try:
         if sink.format == "delta":
-            _overwrite_delta(staged, sink, manifest).save(sink.place)
+            _overwrite_delta(staged, sink, manifest).save(staging.output.url)
         elif sink.using == "delta":
             _overwrite_delta(staged, sink, manifest).saveAsTable(sink.place)
         else:

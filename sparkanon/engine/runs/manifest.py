@@ -24,6 +24,7 @@ def make_manifest(
     run_id: str,
     status: str,
     policy: Policy,
+    by_store: Sequence[str],
     seed: Seed,
     source: dict[str, Any],
     rows_in: int,
@@ -54,6 +55,8 @@ def make_manifest(
         "gates": [asdict(gate) for gate in gates],
         "seconds": seconds,
         "seed_commitment": seed.commitment(run_id),
+        # private places on object stores: nothing but the rules of the store keeps others out
+        "protected_by_store_only": list(by_store),
         "versions": versions_of(spark_version),
     }
 

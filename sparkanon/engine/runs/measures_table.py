@@ -7,8 +7,7 @@ from datetime import datetime
 
 from pyspark.sql import SparkSession
 
-from sparkanon.atomic import make_folder
-from sparkanon.engine.stores.folders import is_local, local_path
+from sparkanon.engine.session.hadoop import locate
 from sparkanon.errors import Problem, SparkanonError
 from sparkanon.measures import Measure
 from sparkanon.policy.model import MeasuresTable
@@ -28,9 +27,9 @@ def append(
     rows = [(run_id, taken, m.measure, m.column, m.value, m.low, m.high) for m in measures]
     made = spark.createDataFrame(rows, _SCHEMA).coalesce(1)  # one file is seen whole or not at all
     try:
-        if is_local(table.path):  # they are as exact as in the folder of runs
-            make_folder(local_path(table.path, "audit.table.path"))
-        made.write.format(table.format).mode("append").save(table.path)
+        place = locate(spark, table.path, "audit.table.path")
+        place.make_folder()  # for the owner alone: they are as exact as in the folder of runs
+        made.write.format(table.format).mode("append").save(place.url)
     except Exception as error:
         # exit code 1 and not 2: the input was fine, and everything else is done by now
         text = f"{table.path} cannot be appended to ({type(error).__name__})"

@@ -6,14 +6,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from sparkanon.atomic import write_atomically
 from sparkanon.engine.runs.measures_table import append
-from sparkanon.engine.stores.folders import local_path
+from sparkanon.engine.stores.place import Place
 from sparkanon.errors import SparkanonError
 from sparkanon.measures import Measure
 from sparkanon.policy import Policy
@@ -32,13 +30,14 @@ class Record:
 
     spark: SparkSession
     policy: Policy
+    runs: Place | None  # the folder of runs; None where nothing is published
     manifest: Mapping[str, Any]
     parts: Mapping[str, Any]  # of the report
     left_out: Mapping[str, str]
 
-    def begin(self, status: str) -> Path | None:
+    def begin(self, status: str) -> Place | None:
         """Write manifest and report into the folder of runs, and measures into their table."""
-        path = self._write(status) if self.policy.output is not None else None
+        path = self._write(self.runs, status) if self.runs is not None else None
         if self.policy.audit.table is not None:
             measures = [Measure(**measure) for measure in self.manifest["measures"]]
             run_id = str(self.manifest["run_id"])
@@ -47,17 +46,17 @@ class Record:
 
     def end(self, status: str) -> None:
         """How a run ended that was about to publish."""
-        if self.policy.output is None:
+        if self.runs is None:
             return
         try:
-            self._write(status)
+            self._write(self.runs, status)
         except SparkanonError as error:
             text = f"the release is {status}, which its manifest does not say: {error}"
             raise SparkanonError(text) from None
 
-    def _write(self, status: str) -> Path:
+    def _write(self, runs: Place, status: str) -> Place:
         manifest = dict(self.manifest) | {"status": status}
-        path = local_path(self.policy.runs, "runs") / str(manifest["run_id"]) / "manifest.json"
+        path = runs / str(manifest["run_id"]) / "manifest.json"
         report = RunReport(
             command="anonymize",
             left_out=self.left_out,
@@ -65,8 +64,8 @@ class Record:
             **{name: manifest[name] for name in _REPORTED},
         )
         try:
-            write_atomically(path, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
-            write_atomically(path.with_name("report.json"), report.to_json())
+            path.replace_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+            path.with_name("report.json").replace_text(report.to_json())
         except OSError as error:
             text = f"the manifest {path} cannot be written: {error.strerror}"
             raise SparkanonError(text) from None

@@ -1,18 +1,17 @@
-"""Leases: a file in a private folder that its run touches every few seconds.
+"""Leases: files that a run touches every few seconds, to show that it still lives.
 
 Host and process number say nothing on a cluster: the next run may be on another host, or in
 another container where the same number belongs to another process. The age of a file is the same
-everywhere, as long as it is measured by the clock of the file system that holds the file.
+everywhere, as long as it is measured by the clock of the store that holds the file.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
-import tempfile
 import threading
-from pathlib import Path
+
+from sparkanon.engine.stores.place import Place
 
 LEASE = "_lease"
 BEAT = 5.0  # seconds between two touches
@@ -20,69 +19,53 @@ STALE = 60.0  # seconds without a touch after which a run counts as dead
 
 
 class Lease:
-    """The right to a folder, kept by a thread that dies with the process."""
+    """The right that a file stands for, kept by a thread that dies with the process."""
 
-    def __init__(self, folder: Path) -> None:
-        self._file = folder / LEASE
+    def __init__(self, file: Place) -> None:
+        self._file = file
         self._token = secrets.token_hex(16).encode()
         self._ended = threading.Event()
+        self._renewing = threading.Lock()
 
     def take(self) -> None:
-        number = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(number, "wb") as file:
-            file.write(self._token)
+        """Make the file; FileExistsError if another run has it."""
+        self._file.create(self._token)
         threading.Thread(target=self._beat, name="sparkanon-lease", daemon=True).start()
 
     def renew(self) -> bool:
-        """Touch the file; False if the folder is gone or belongs to another run."""
-        try:
-            number = os.open(self._file, os.O_RDWR)
-        except OSError:
-            return False
-        try:
-            ours = os.read(number, len(self._token) + 1) == self._token
-            if ours:
-                os.utime(number)
-            return ours
-        except OSError:
-            return False
-        finally:
-            os.close(number)
+        """Touch the file; False if it is gone or belongs to another run."""
+        with self._renewing:
+            return not self._ended.is_set() and self._file.renew(self._token)
 
     def end(self) -> None:
+        """Touch it no more, not even now: on an object store a touch would make it again."""
         self._ended.set()
+        with self._renewing:
+            pass
 
     def _beat(self) -> None:
         while not self._ended.wait(BEAT):
-            self.renew()
+            with contextlib.suppress(OSError):  # a store may be out of reach for a while
+                self.renew()
 
 
-def is_stale(folder: Path) -> bool:
+def is_stale(folder: Place) -> bool:
     """Whether nobody has touched the lease of this folder for too long.
 
     A folder without a lease is being made or removed right now, or was made again by a lost task.
     Then the age of the folder itself counts.
     """
     with contextlib.suppress(FileNotFoundError):
-        return abs(_now(folder.parent) - _touched(folder)) > STALE
+        try:
+            return is_old(folder / LEASE, folder.parent)
+        except FileNotFoundError:
+            return is_old(folder, folder.parent)
     return False
 
 
-def _touched(folder: Path) -> float:
-    try:
-        # The file is opened, because network file systems may answer a plain stat from a cache.
-        number = os.open(folder / LEASE, os.O_RDONLY)
-    except FileNotFoundError:
-        return folder.lstat().st_mtime
-    try:
-        return os.fstat(number).st_mtime
-    finally:
-        os.close(number)
+def is_old(place: Place, clock: Place) -> bool:
+    """Whether a file or folder was not touched for so long that its run counts as dead.
 
-
-def _now(folder: Path) -> float:
-    """The time by the clock of the file system, which may be another host's."""
-    with tempfile.TemporaryFile(dir=folder) as file:
-        file.write(b"now")
-        file.flush()
-        return os.fstat(file.fileno()).st_mtime
+    `clock` is a folder of the same store, by whose clock that is told.
+    """
+    return abs(clock.now() - place.touched()) > STALE

@@ -7,20 +7,19 @@ same purpose, on whatever host, finds it. Its lease says whether the run that ma
 from __future__ import annotations
 
 import atexit
+import contextlib
 import hashlib
-import os
 import re
 import secrets
-import shutil
-import stat
 import tempfile
 import time
 import warnings
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
-from sparkanon.engine.stores.lease import Lease, is_stale
+from sparkanon.engine.stores.lease import LEASE, Lease, is_stale
+from sparkanon.engine.stores.place import Place
+from sparkanon.engine.stores.posix import Posix
 from sparkanon.errors import SparkanonError
 
 _TRIES, _PAUSE = 100, 0.05  # five seconds, after which a task that still writes is done or dead
@@ -29,10 +28,10 @@ _TRIES, _PAUSE = 100, 0.05  # five seconds, after which a task that still writes
 class Private:
     """A folder that only its owner can enter, under a lease."""
 
-    def __init__(self, parent: Path, purpose: str) -> None:
+    def __init__(self, parent: Place, purpose: str) -> None:
         self.parent, self.purpose = parent, purpose
-        self.path = parent / f"{_begin(purpose)}{secrets.token_hex(8)}"
-        self._lease = Lease(self.path)
+        self.path = parent / f"{begin(purpose)}{secrets.token_hex(8)}"
+        self._lease = Lease(self.path / LEASE)
 
     def make(self) -> None:
         self.path.mkdir(mode=0o700)
@@ -52,13 +51,13 @@ class Private:
         if not self.held:
             raise taken_away(self.parent)
 
-    def others(self) -> Iterator[Path]:
+    def others(self) -> Iterator[Place]:
         """Folders of the same purpose and owner that other runs made, whether they live or not."""
-        name = re.compile(rf"{re.escape(_begin(self.purpose))}[0-9a-f]{{16}}(~[0-9a-f]+)?")
+        name = re.compile(rf"{re.escape(begin(self.purpose))}[0-9a-f]{{16}}(~[0-9a-f]+)?")
         if not self.parent.is_dir():
             return
-        for folder in sorted(self.parent.iterdir()):
-            if folder != self.path and name.fullmatch(folder.name) and _is_own(folder):
+        for folder in sorted(self.parent.iterdir(), key=lambda one: one.name):
+            if folder != self.path and name.fullmatch(folder.name) and folder.is_own():
                 yield folder
 
     def clear_others(self) -> None:
@@ -76,21 +75,26 @@ class Private:
         remove(self.path)
 
 
-def taken_away(folder: Path) -> SparkanonError:
+def taken_away(folder: Place) -> SparkanonError:
     return SparkanonError(
         f"another run took the private folder in {folder} away from this one, which had given "
         "no sign of life for too long; nothing was published, run it again"
     )
 
 
-def take(folder: Path) -> Path:
-    """Rename a folder, so that tasks which still write to its old name cannot reach it."""
+def take(folder: Place) -> Place:
+    """Rename a folder, so that tasks which still write to its old name cannot reach it.
+
+    An object store has no folders: there a rename would copy every row.
+    """
+    if not folder.has_folders:
+        return folder
     return folder.rename(
         folder.with_name(f"{folder.name.partition('~')[0]}~{secrets.token_hex(4)}")
     )
 
 
-def remove(folder: Path) -> None:
+def remove(folder: Place) -> None:
     """Remove a folder that lost tasks may still write into.
 
     It is renamed first, after which only files that are being created right now can still appear.
@@ -104,22 +108,24 @@ def remove(folder: Path) -> None:
         aside = folder
     for _ in range(_TRIES):
         try:
-            shutil.rmtree(aside)
+            aside.remove_tree()
         except OSError:
             time.sleep(_PAUSE)
-        if not aside.exists():
-            return
+        with contextlib.suppress(OSError):
+            if not aside.is_there():
+                return
     warnings.warn(f"cannot remove {aside}; it holds private rows", stacklevel=2)
 
 
 @cache
-def scratch() -> Path:
+def scratch() -> Posix:
     """A private folder of this process: Spark's own files, releases that have no output."""
-    private = Private(Path(tempfile.gettempdir()), "scratch")
+    folder = Posix(tempfile.gettempdir())
+    private = Private(folder, "scratch")
     private.clear_others()
     private.make()
     atexit.register(_end, private)
-    return private.path
+    return folder / private.path.name
 
 
 def _end(private: Private) -> None:
@@ -128,13 +134,6 @@ def _end(private: Private) -> None:
     private.remove()
 
 
-def _begin(purpose: str) -> str:
+def begin(purpose: str) -> str:
+    """How the names of private folders for this purpose begin."""
     return f".sparkanon-{hashlib.sha256(purpose.encode()).hexdigest()[:16]}-"
-
-
-def _is_own(folder: Path) -> bool:
-    try:
-        found = folder.lstat()
-    except FileNotFoundError:
-        return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()

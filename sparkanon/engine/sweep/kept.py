@@ -5,18 +5,18 @@ from __future__ import annotations
 import contextlib
 import hmac
 import json
-import os
 import secrets
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame
 
-from sparkanon.atomic import make_folder, write_atomically
 from sparkanon.engine.sql.rows import row_hash
+from sparkanon.engine.stores.place import Place
 from sparkanon.errors import InputError, Problem
 from sparkanon.policy import Policy, read_seed
+
+_LONGEST = 50_000_000  # characters of a cell
 
 
 class Kept:
@@ -27,7 +27,7 @@ class Kept:
     one cannot find the last by trial. The key is a file that only the owner can read.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Place) -> None:
         self.folder = folder
         self._key = ""
         self._table = ""
@@ -45,7 +45,7 @@ class Kept:
     def find(self, policy: Policy) -> dict[str, Any] | None:
         """What was measured under this policy before, if everything else is still the same."""
         with contextlib.suppress(OSError, ValueError, RecursionError):
-            found = json.loads(self._path(policy).read_text(encoding="utf-8"))
+            found = json.loads(self._path(policy).start(_LONGEST))
             if isinstance(found, dict) and found.get("made_from") == self._made_from(policy):
                 result = found.get("result")
                 return result if isinstance(result, dict) else None
@@ -53,9 +53,9 @@ class Kept:
 
     def keep(self, policy: Policy, result: dict[str, Any]) -> None:
         content = {"made_from": self._made_from(policy), "result": result}
-        write_atomically(self._path(policy), json.dumps(content, indent=2, allow_nan=False) + "\n")
+        self._path(policy).replace_text(json.dumps(content, indent=2, allow_nan=False) + "\n")
 
-    def _path(self, policy: Policy) -> Path:
+    def _path(self, policy: Policy) -> Place:
         return self.folder / f"{policy.digest()}.json"
 
     def _made_from(self, policy: Policy) -> dict[str, Any]:
@@ -66,13 +66,11 @@ class Kept:
     def _read_key(self) -> str:
         path = self.folder / ".key"
         try:
-            make_folder(self.folder.parent, shown=True)
-            make_folder(self.folder)
+            self.folder.parent.make_folder(shown=True)
+            self.folder.make_folder()
             with contextlib.suppress(FileExistsError):
-                number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-                with os.fdopen(number, "w") as file:
-                    file.write(secrets.token_hex(32))
-            return path.read_text()
+                path.create(secrets.token_hex(32).encode())
+            return path.start(_LONGEST)
         except OSError as error:
             text = f"cannot write in {self.folder}: {error.strerror}"
             raise InputError(Problem("--out", text)) from None

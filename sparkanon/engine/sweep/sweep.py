@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from sparkanon.atomic import write_atomically
 from sparkanon.catalogue import CATALOGUE, about
 from sparkanon.engine import pipeline
 from sparkanon.engine.audit.measure import asked_by_anonymize
 from sparkanon.engine.runs.ids import new_run_id
 from sparkanon.engine.runs.steps import Steps, Watcher
+from sparkanon.engine.session.hadoop import locate
 from sparkanon.engine.session.session import session_of
+from sparkanon.engine.stores.place import Place
 from sparkanon.engine.sweep.kept import Kept
 from sparkanon.engine.sweep.outcomes import ONE_IN_CLASS, Outcome, Sweep, chart, result_table
 from sparkanon.engine.table import tables
@@ -36,7 +37,7 @@ def sweep(
     df: DataFrame | None,
     policy: Policy,
     cells: Sequence[Cell],
-    folder: str | Path,
+    folder: str | os.PathLike[str],
     *,
     x: str = "il",
     y: str | None = None,
@@ -66,7 +67,10 @@ def sweep(
     """
     check_axes(x, y)
     session = session_of(spark, df)
-    folder, steps, kept = Path(folder), Steps(watcher), Kept(Path(folder) / "cells")
+    to = locate(session, os.fspath(folder), "--out")
+    if to.is_there() and not to.is_dir():
+        raise InputError(Problem("--out", f"{to} is no folder"))
+    steps, kept = Steps(watcher), Kept(to / "cells")
     outcomes = [Outcome(cell) for cell in cells]
     result = Sweep(run_id or new_run_id(), tuple(outcomes), x, y)
     with contextlib.ExitStack() as stack:
@@ -78,9 +82,9 @@ def sweep(
                 outcomes[i] = _found(cell, kept) or _run(session, data, cell, kept)
                 result = replace(result, outcomes=tuple(outcomes))
                 steps.note(_spoken(outcomes[i], result))
-                _write(result, folder)
-    write_atomically(folder / "sweep.svg", chart(result), shown=True)
-    write_atomically(folder / "report.json", _report(result, policy, steps).to_json(), shown=True)
+                _write(result, to)
+    (to / "sweep.svg").replace_text(chart(result), shown=True)
+    (to / "report.json").replace_text(_report(result, policy, steps).to_json(), shown=True)
     return result
 
 
@@ -193,8 +197,8 @@ def _spoken(outcome: Outcome, result: Sweep) -> str:
     return ", ".join(parts)
 
 
-def _write(result: Sweep, folder: Path) -> None:
+def _write(result: Sweep, folder: Place) -> None:
     content = result.to_dict()
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_atomically(folder / "sweep.json", text, shown=True)
-    write_atomically(folder / "sweep.csv", result_table(content["cells"]), shown=True)
+    (folder / "sweep.json").replace_text(text, shown=True)
+    (folder / "sweep.csv").replace_text(result_table(content["cells"]), shown=True)

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, DataFrameReader, DataFrameWriter, SparkSessio
 from pyspark.sql import types as T
 
 from sparkanon.catalogue import CATALOGUE, measure_of
+from sparkanon.engine.session.hadoop import locate
 from sparkanon.engine.sql.names import RESERVED, quoted
 from sparkanon.engine.sql.rows import row_hash
 from sparkanon.errors import InputError, Problem, SparkanonError
@@ -42,6 +43,8 @@ def read(spark: SparkSession, source: Source, policy: Policy | None = None) -> T
     if problems:  # a source that did not come from a checked policy
         raise InputError(problems)
     try:
+        if source.path is not None:
+            _check_reachable(spark, source.path)
         return _READERS[source.format](spark, source, policy)
     except InputError:
         raise
@@ -65,6 +68,16 @@ def read(spark: SparkSession, source: Source, policy: Policy | None = None) -> T
             raise unreadable(source) from None
         text = f"{source.place} cannot be read as {source.format} ({type(error).__name__})"
         raise InputError(Problem(_path(source), text)) from None
+
+
+def _check_reachable(spark: SparkSession, path: str) -> None:
+    """Say in words why a store cannot be read: an unknown one, no permission, no credentials."""
+    place = locate(spark, path, "input.path")
+    try:
+        place.is_there()
+    except OSError as error:
+        text = f"{path} cannot be read: {error.strerror}"
+        raise InputError(Problem("input.path", text)) from None
 
 
 def given_or_read(

@@ -18,17 +18,18 @@ from crashes import die_in, long_ago
 from sparkanon.atomic import write_atomically
 from sparkanon.engine.stores import staging as module
 from sparkanon.engine.stores import swap
-from sparkanon.engine.stores.folders import (
-    check_replaceable,
-    check_writable_folder,
-    local_path,
-    without_scheme,
-)
+from sparkanon.engine.stores.folders import check_replaceable, check_writable
 from sparkanon.engine.stores.lease import Lease
 from sparkanon.engine.stores.listing import FILES, MANIFEST, foreign_files, list_files
+from sparkanon.engine.stores.posix import Posix, posix
 from sparkanon.engine.stores.staging import Staging
 from sparkanon.engine.sweep.kept import Kept
 from sparkanon.errors import InputError, SparkanonError
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Posix:
+    return Posix(tmp_path)
 
 
 @pytest.fixture(params=["with renameat2", "with plain renames"])
@@ -224,7 +225,7 @@ def test_a_run_that_fails_between_its_renames_keeps_what_it_took(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = a_release(tmp_path / "out", "the old release")
-    monkeypatch.setattr(module, "exchange", lambda *_: False)
+    monkeypatch.setattr(Posix, "exchange", lambda *_: False)
 
     def appears(found: Path, output: Path) -> None:
         if found != output:  # the second look, between the two renames
@@ -251,11 +252,9 @@ def test_a_list_of_files_that_is_nested_endlessly_is_no_list(tmp_path: Path) -> 
 
 
 def test_a_folder_by_its_url_is_the_folder() -> None:
-    assert without_scheme("file:///lake/runs", "runs") == "/lake/runs"
-    assert without_scheme("file:/lake/runs", "runs") == "/lake/runs"
-    assert without_scheme("runs", "runs") == "runs"
-    with pytest.raises(InputError, match="s3a:"):
-        without_scheme("s3a://lake/runs", "runs")
+    assert posix("file:///lake/runs") == posix("file:/lake/runs") == Path("/lake/runs")
+    assert posix("runs") == Path.cwd() / "runs"
+    assert posix("runs").url == f"file://{Path.cwd()}/runs"
 
 
 def test_an_old_release_goes_back_to_its_own_place(tmp_path: Path) -> None:
@@ -343,14 +342,14 @@ def crash_after_an_exchange(out: Path, where: Path) -> Path:
     """With somebody's folder that had got there in the moment before."""
     a_release(out, "the old release")
     die_in(
-        "exchange = module.exchange\n"
+        "exchange = Path.exchange\n"
         "def swapped(one, other):\n"
         "    other.rename(other.with_name('moved away'))\n"
         "    other.mkdir()\n"
         "    (other / 'thesis.txt').write_text('the only copy')\n"
         "    exchange(one, other)\n"
         "    die()\n"
-        "module.exchange = swapped\n"
+        "Path.exchange = swapped\n"
         f"staging = Staging(Path({str(out)!r})).__enter__()\n"
         "staging.table.mkdir()\n"
         "(staging.table / '_sparkanon.json').write_text('{}')\n"
@@ -415,12 +414,12 @@ def test_a_place_that_nothing_can_be_written_to_is_refused_before_any_work(
     for out in (
         tmp_path / "file" / "out",
         tmp_path / ("r" * 300),
-        Path(f"{tmp_path}/{'/'.join(['r' * 200] * 25)}/out"),
+        Posix(f"{tmp_path}/{'/'.join(['r' * 200] * 25)}/out"),
     ):
         with pytest.raises(InputError, match="cannot write in "):
             Staging(out).prepare()
     with pytest.raises(InputError, match="is a mount point"):
-        Staging(Path("/proc")).prepare()
+        Staging(Posix("/proc")).prepare()
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
@@ -434,8 +433,8 @@ def test_a_full_disk_is_noticed_before_any_work_and_leaves_no_folder(
         patched.setattr(os, "fsync", full)
         for where in (tmp_path / "runs", tmp_path):
             with pytest.raises(InputError, match=r"runs: cannot write in .*: No space left"):
-                check_writable_folder(str(where), "runs")
-    check_writable_folder(str(tmp_path / "runs"), "runs")
+                check_writable(where, "runs")
+    check_writable(tmp_path / "runs", "runs")
     monkeypatch.setattr(Lease, "take", full)
     with pytest.raises(InputError, match="No space left"), Staging(tmp_path / "out"):
         pass
@@ -444,8 +443,8 @@ def test_a_full_disk_is_noticed_before_any_work_and_leaves_no_folder(
 
 def test_a_link_to_nowhere_is_written_where_it_leads(tmp_path: Path) -> None:
     (tmp_path / "runs").symlink_to(tmp_path / "not" / "yet")
-    check_writable_folder(str(tmp_path / "runs"), "runs")
-    assert local_path(str(tmp_path / "runs")) == tmp_path / "not" / "yet"
+    assert posix(str(tmp_path / "runs")) == tmp_path / "not" / "yet"
+    check_writable(posix(str(tmp_path / "runs")), "runs")
 
 
 def test_two_runs_that_publish_at_once_leave_one_whole_release(

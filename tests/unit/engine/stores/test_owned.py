@@ -16,8 +16,14 @@ import pytest
 from crashes import die_in, long_ago
 
 from sparkanon.engine.stores import lease, owned
+from sparkanon.engine.stores.posix import Posix
 from sparkanon.engine.stores.staging import Staging
 from sparkanon.errors import SparkanonError
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Posix:
+    return Posix(tmp_path)
 
 
 @contextlib.contextmanager
