@@ -294,7 +294,7 @@ def policy(lake: Lake, **output: Any) -> dict[str, Any]:
         "k": 3,
         "method": {"grouping": "mdav"},
         "seed": {"env": "STORE_SEED"},
-        "audit": {"table": {"path": "/lake/measures"}},
+        "audit": {"table": {"path": "/lake/measures"}, "take": ["il"]},
         "private": {"path": "/lake/pairs"},
         "runs": "/lake/runs",
     }

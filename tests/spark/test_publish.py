@@ -19,6 +19,7 @@ import sparkanon
 from sparkanon.engine import pipeline
 from sparkanon.engine.pairs import pairing
 from sparkanon.engine.publish import publish
+from sparkanon.engine.stores import lease
 from sparkanon.engine.stores.listing import FILES, foreign_files
 from sparkanon.engine.stores.posix import Posix
 from sparkanon.engine.stores.staging import Staging
@@ -171,6 +172,27 @@ def test_a_run_whose_staging_was_taken_publishes_nothing(
             sparkanon.anonymize(table, policy(tmp_path, **sink))
         assert [path.name for path in tmp_path.iterdir()] == ["runs"]
         assert statuses(tmp_path) == ["failed"] * i
+
+
+def test_of_two_runs_at_once_the_second_ends_before_any_work(
+    table: DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "BEAT", 0.05)
+    verify, seen = pipeline.verify, []
+
+    def meanwhile(*given: Any) -> Any:
+        if not seen:
+            seen.append("first")
+            with pytest.raises(sparkanon.InputError, match="another run is about to publish"):
+                sparkanon.anonymize(table, policy(tmp_path))
+            sparkanon.anonymize(table, policy(tmp_path), dry_run=True)
+        return verify(*given)
+
+    monkeypatch.setattr(pipeline, "verify", meanwhile)
+    assert sparkanon.anonymize(table, policy(tmp_path)).status == "published"
+    assert seen
+    assert statuses(tmp_path) == ["published"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "runs"]
 
 
 # --- whatever can fail fails before the release is out

@@ -28,6 +28,7 @@ from sparkanon.engine.sql.names import BLOCK, GROUP
 from sparkanon.engine.stores.owned import remove
 from sparkanon.engine.stores.place import Place
 from sparkanon.engine.stores.posix import Posix
+from sparkanon.errors import InputError, Problem
 from sparkanon.measures import loss
 
 _FILES = pa.schema({"block": pa.int32(), "file": pa.string()})
@@ -144,15 +145,16 @@ class ByFiles:
     """Stages into a folder that the driver and all executors see."""
 
     def __init__(self, target: Target) -> None:
-        self._target = target
-        self._work = Posix(str(target.table.with_name("work")))
+        self._table, self._sensitive = _on_disk(target.table), target.sensitive
+        self._pairs = None if target.pairs is None else _on_disk(target.pairs)
+        self._work = self._table.with_name("work")
         self._last: list[Filed] = []
 
     def mask(self, placed: Placed, masking: Masking) -> Told:
         remove(self._work)
         self._work.mkdir()
         masking = replace(masking, names=placed.names)
-        mask = MaskToFiles(masking, str(self._work), self._target.sensitive)
+        mask = MaskToFiles(masking, str(self._work), self._sensitive)
         if placed.second is None:
             first = last = _reported(placed.rows, mask)
         else:
@@ -186,14 +188,13 @@ class ByFiles:
 
     def keep(self) -> None:
         """Move the files that successful tasks named; a lost task that still writes is ignored."""
-        if self._target.pairs is not None:
-            self._move(self._target.pairs, {one.pair for one in self._last})
-        self._move(self._target.table, {one.file for one in self._last})
+        if self._pairs is not None:
+            self._move(self._pairs, {one.pair for one in self._last})
+        self._move(self._table, {one.file for one in self._last})
         remove(self._work)
 
-    def _move(self, to: Place, names: set[str]) -> None:
+    def _move(self, folder: Posix, names: set[str]) -> None:
         self._check_shared(names)
-        folder = Posix(str(to))
         folder.mkdir()
         for name in names:
             (self._work / name).rename(folder / name)
@@ -202,6 +203,13 @@ class ByFiles:
     def _check_shared(self, names: set[str]) -> None:
         if names - {path.name for path in self._work.glob("part-*")}:
             raise not_shared()
+
+
+def _on_disk(place: Place) -> Posix:
+    if isinstance(place, Posix):
+        return place
+    text = "files wants a folder that the driver and all executors see; say spark"
+    raise InputError(Problem("output.stage_by", text))
 
 
 def _reported(rows: DataFrame, work: Callable[[Batches], Batches]) -> list[Filed]:

@@ -22,7 +22,6 @@ from sparkanon.engine.stores.posix import Posix
 from sparkanon.engine.table.columns import Columns
 from sparkanon.engine.verify.constraints import impossible
 from sparkanon.engine.verify.verify import drawn_hashes
-from sparkanon.errors import InputError, Problem
 from sparkanon.numeric.records import Floats, Scale
 from sparkanon.policy import Policy, Role
 from sparkanon.policy.model import Sink
@@ -88,16 +87,11 @@ def stage(cuttings: Cuttings, facts: Facts, policy: Policy, seed: Seed, target: 
 
 def stager_for(sink: Sink | None, target: Target) -> Stager:
     """What the policy says; else workers write files where they share a folder with the driver."""
-    named = sink.stage_by if sink is not None else None
-    if not isinstance(target.table, Posix):
-        if named == "files":
-            text = "files wants a folder that the driver and all executors see; say spark"
-            raise InputError(Problem("output.stage_by", text))
-        return BySpark(target)
-    here = shares_folders(target.spark)
-    if not here:
-        check_shared(target.spark, target.table.parent)
-    shared = here or (sink is not None and sink.staging is not None)
+    table, named = target.table, sink is not None and sink.stage_by
+    shared = isinstance(table, Posix)
+    if isinstance(table, Posix) and not shares_folders(target.spark):
+        check_shared(target.spark, table.parent)
+        shared = sink is not None and sink.staging is not None
     return STAGERS[named or ("files" if shared else "spark")](target)
 
 
