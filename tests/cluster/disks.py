@@ -54,8 +54,13 @@ class Machine(Daemon):
         """A command for a process on this machine."""
         return ["nsenter", f"--mount=/proc/{self.pid}/ns/mnt", "--wd=/", *command]
 
+    @property
+    def disk(self) -> Path:
+        """Its folder for temporary files, as seen from here."""
+        return Path(f"/proc/{self.pid}/root/tmp")
+
     def files(self) -> Iterator[Path]:
-        """All files on its own disk, to be read from here."""
+        """All files on its own disk, as seen from here."""
         root = Path(f"/proc/{self.pid}/root")
         shown = [root / one.relative_to("/") for one in self._shown]
         for hidden in self._hidden:

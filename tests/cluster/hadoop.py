@@ -29,5 +29,5 @@ def write_site(conf: Path, name: str, settings: Mapping[str, object]) -> None:
 def java(conf: Path, name: str, *arguments: str, memory: str = "256m") -> list[str]:
     """The command for a class of `org.apache.hadoop`."""
     quick = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", f"-Xmx{memory}"]
-    path = f"{conf}:{jars('hadoop')}/*"
+    path = f"{conf}:{jars()}/*"
     return ["java", *quick, "-cp", path, f"org.apache.hadoop.{name}", *arguments]

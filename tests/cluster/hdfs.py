@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-import urllib.error
-import urllib.request
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from urllib.parse import quote, urlencode
 
 from daemons import LOOPBACK, Daemon, free_ports
 from hadoop import java, write_site
+from web import send
 
 USER = "root"
 
@@ -78,8 +78,8 @@ class Hdfs:
 
     def _is_ready(self) -> bool:
         query = "Hadoop:service=NameNode,name=FSNamesystemState"
-        with urllib.request.urlopen(f"http://{LOOPBACK}:{self._http}/jmx?qry={query}") as answer:
-            state = json.load(answer)["beans"]
+        answer = send("GET", f"http://{LOOPBACK}:{self._http}/jmx?qry={query}")
+        state = json.loads(answer)["beans"]
         alive = bool(state) and state[0]["NumLiveDataNodes"] == 1
         return alive and state[0]["FSState"] == "Operational"
 
@@ -94,6 +94,11 @@ class Hdfs:
 
     def remove(self, path: str) -> None:
         self._call("DELETE", path, "DELETE", recursive="true")
+
+    def age(self, path: str, seconds: float) -> None:
+        """As if the file had been touched so long ago."""
+        then = int(1000 * (time.time() - seconds))
+        self._call("PUT", path, "SETTIMES", modificationtime=then, accesstime=-1)
 
     def exists(self, path: str) -> bool:
         try:
@@ -111,6 +116,12 @@ class Hdfs:
             if one["type"] == "DIRECTORY":
                 yield from self.walk(below)
 
+    def blocks(self, path: str) -> set[str]:
+        """The names that the blocks of a file have in `data`."""
+        answer = json.loads(self._call("GET", path, "GET_BLOCK_LOCATIONS"))
+        found = answer["LocatedBlocks"]["locatedBlocks"]
+        return {f"blk_{one['block']['blockId']}" for one in found}
+
     def _call(
         self, verb: str, path: str, operation: str, content: bytes | None = None, **more: Any
     ) -> bytes:
@@ -118,17 +129,5 @@ class Hdfs:
         query = urlencode({"op": operation, "user.name": USER, **more})
         url = f"http://{LOOPBACK}:{self._http}/webhdfs/v1{quote(path)}?{query}"
         if content is not None:
-            url = json.loads(_send(verb, f"{url}&noredirect=true"))["Location"]
-        return _send(verb, url, content)
-
-
-def _send(verb: str, url: str, content: bytes | None = None) -> bytes:
-    asked = urllib.request.Request(url, data=content, method=verb)
-    asked.add_header("Content-Type", "application/octet-stream")
-    try:
-        with urllib.request.urlopen(asked) as answer:
-            return bytes(answer.read())
-    except urllib.error.HTTPError as error:
-        if error.code == 404:
-            raise FileNotFoundError(url) from None
-        raise OSError(f"{verb} {url}: {error.read()[:500]!r}") from None
+            url = json.loads(send(verb, f"{url}&noredirect=true"))["Location"]
+        return send(verb, url, content)

@@ -12,6 +12,7 @@ from disks import Machine
 from jars import SPARK
 
 REPOSITORY = Path(__file__).parents[2]
+FAULTY = Path(__file__).with_name("faulty")  # what Python workers import when they start
 _QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
@@ -59,7 +60,13 @@ class Standalone:
     def _machine(self, number: int) -> Machine:
         """It has the programs and the settings of the store, and nothing of the tests' folders."""
         hidden = [Path("/tmp"), Path(tempfile.gettempdir()), self._folder]
-        programs = [Path(sys.prefix), Path(sys.base_prefix), SPARK, REPOSITORY / "sparkanon"]
+        programs = [
+            Path(sys.prefix),
+            Path(sys.base_prefix),
+            SPARK,
+            REPOSITORY / "sparkanon",
+            FAULTY,
+        ]
         log = self._folder / f"machine{number}.log"
         return Machine(f"machine {number}", log, hidden, [*programs, self._conf])
 
@@ -91,7 +98,7 @@ def settings(cluster: Standalone) -> dict[str, str]:
         "spark.executor.cores": "1",  # one on each worker
         "spark.executor.memory": "1g",
         "spark.executor.extraJavaOptions": _QUICK,
-        "spark.executorEnv.PYTHONPATH": str(REPOSITORY),
+        "spark.executorEnv.PYTHONPATH": f"{REPOSITORY}:{FAULTY}",
         "spark.pyspark.python": sys.executable,
         "spark.io.encryption.enabled": "true",
         "spark.sql.shuffle.partitions": "4",

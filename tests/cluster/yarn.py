@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -18,6 +22,13 @@ _SCHEDULER = "org.apache.hadoop.yarn.server.resourcemanager.scheduler.fifo.FifoS
 _HEALTH = "yarn.nodemanager.disk-health-checker"
 _RESOURCE_MANAGER = ("", "scheduler.", "resource-tracker.", "admin.", "webapp.")
 _NODE_MANAGER = ("", "localizer.", "webapp.", "collector-service.")
+_SMALL = {
+    "spark.driver.memory": "1g",
+    "spark.executor.memory": "1g",
+    "spark.executor.instances": "2",
+    "spark.sql.shuffle.partitions": "4",
+}
+Submitted = subprocess.CompletedProcess[str]
 
 
 class Yarn:
@@ -52,6 +63,7 @@ class Yarn:
                 f"{_HEALTH}.max-disk-utilization-per-disk-percentage": 99,
                 "yarn.nodemanager.local-dirs": local / "local",
                 "yarn.nodemanager.log-dirs": local / "logs",
+                "yarn.nodemanager.user-home-dir": local / "home",
                 "yarn.nodemanager.env-whitelist": "JAVA_HOME,HADOOP_CONF_DIR",
             },
         )
@@ -64,7 +76,7 @@ class Yarn:
             self._stack.enter_context(manager).wait(manager.listens(self._web))
             self.node = self._stack.enter_context(self._machine())
             command = java(self._conf, "yarn.server.nodemanager.NodeManager")
-            env = {"HADOOP_CONF_DIR": str(self._conf), "TMPDIR": "/tmp"}
+            env = {"HADOOP_CONF_DIR": str(self._conf), "TMPDIR": "/tmp", "JAVA_HOME": _java_home()}
             log = self._folder / "nm.log"
             node = Daemon("NodeManager", self.node.inside(command), log, env)
             self._stack.enter_context(node).wait(node.said("Registered with ResourceManager"))
@@ -76,9 +88,32 @@ class Yarn:
     def __exit__(self, *failure: object) -> None:
         self._stack.close()
 
+    def submit(self, mode: str, settings: Mapping[str, str], *job: object) -> Submitted:
+        """spark-submit, as its user calls it; the Python of `job` is that of the archive `env`."""
+        python = {"spark.pyspark.python": "env/bin/python"}
+        if mode == "client":  # the driver runs here
+            python["spark.pyspark.driver.python"] = sys.executable
+        chosen = [
+            f"--conf={name}={value}" for name, value in {**_SMALL, **python, **settings}.items()
+        ]
+        command = [str(SPARK / "bin" / "spark-submit"), "--master=yarn", f"--deploy-mode={mode}"]
+        return subprocess.run(
+            [*command, *chosen, *map(str, job)],
+            env=os.environ | {"HADOOP_CONF_DIR": str(self._conf), "PYTHONPATH": str(REPOSITORY)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
     def _machine(self) -> Machine:
         """It has Java, Hadoop and settings, but no Python of ours, no Spark and no sparkanon."""
         here = [Path(sys.prefix), Path(sys.base_prefix), SPARK, REPOSITORY]
         hidden = [Path("/tmp"), Path(tempfile.gettempdir()), self._folder, Path.home(), *here]
         log = self._folder / "node.log"
-        return Machine("the node", log, hidden, [self._conf, jars("hadoop")])
+        return Machine("the node", log, hidden, [self._conf, jars()])
+
+
+def _java_home() -> str:
+    found = shutil.which("java")
+    assert found is not None
+    return str(Path(found).resolve().parents[1])
