@@ -25,15 +25,24 @@ def free_ports(count: int) -> list[int]:
 
 
 class Daemon:
-    """A process with a group of its own and a log; the kernel kills it if this process dies."""
+    """A process with a group of its own and a log.
+
+    If this process dies, the kernel sends it a signal, `orphaned`.
+    """
 
     def __init__(
-        self, name: str, command: Sequence[str], log: Path, env: Mapping[str, str] | None = None
+        self,
+        name: str,
+        command: Sequence[str],
+        log: Path,
+        env: Mapping[str, str] | None = None,
+        *,
+        orphaned: str = "KILL",
     ) -> None:
         self.name, self.log = name, log
         with log.open("ab") as out:
             self._process = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", "--", *command],
+                ["setpriv", "--pdeathsig", orphaned, "--", *command],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,

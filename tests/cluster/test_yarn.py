@@ -50,7 +50,7 @@ def test_the_release_is_that_of_local_mode(
     seed = seed_file(tmp_path)
     job = REPOSITORY / "jobs" / "anonymize.py"
     settings = {"spark.archives": archive, "spark.files": seed}
-    done = yarn.submit(mode, settings, job, f"{store.url}/policies/{mode}.yaml")
+    done = yarn.submit(tmp_path, mode, settings, job, f"{store.url}/policies/{mode}.yaml")
     assert done.returncode == 0, done.stderr[-3000:]
     release = lake.release_on(store, f"/yarn/{mode}/release")
     assert release == lake.release_in(near.folder / mode / "release")

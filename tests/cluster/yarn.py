@@ -78,7 +78,8 @@ class Yarn:
             command = java(self._conf, "yarn.server.nodemanager.NodeManager")
             env = {"HADOOP_CONF_DIR": str(self._conf), "TMPDIR": "/tmp", "JAVA_HOME": _java_home()}
             log = self._folder / "nm.log"
-            node = Daemon("NodeManager", self.node.inside(command), log, env)
+            command = self.node.inside(command)
+            node = Daemon("NodeManager", command, log, env, orphaned="TERM")  # for its containers
             self._stack.enter_context(node).wait(node.said("Registered with ResourceManager"))
         except BaseException:
             self._stack.close()
@@ -88,8 +89,10 @@ class Yarn:
     def __exit__(self, *failure: object) -> None:
         self._stack.close()
 
-    def submit(self, mode: str, settings: Mapping[str, str], *job: object) -> Submitted:
-        """spark-submit, as its user calls it; the Python of `job` is that of the archive `env`."""
+    def submit(
+        self, folder: Path, mode: str, settings: Mapping[str, str], *job: object
+    ) -> Submitted:
+        """spark-submit in a folder; the Python of `job` is that of the archive `env`."""
         python = {"spark.pyspark.python": "env/bin/python"}
         if mode == "client":  # the driver runs here
             python["spark.pyspark.driver.python"] = sys.executable
@@ -99,6 +102,7 @@ class Yarn:
         command = [str(SPARK / "bin" / "spark-submit"), "--master=yarn", f"--deploy-mode={mode}"]
         return subprocess.run(
             [*command, *chosen, *map(str, job)],
+            cwd=folder,
             env=os.environ | {"HADOOP_CONF_DIR": str(self._conf), "PYTHONPATH": str(REPOSITORY)},
             capture_output=True,
             text=True,
