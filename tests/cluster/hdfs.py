@@ -80,8 +80,8 @@ class Hdfs:
         query = "Hadoop:service=NameNode,name=FSNamesystemState"
         answer = send("GET", f"http://{LOOPBACK}:{self._http}/jmx?qry={query}")
         state = json.loads(answer)["beans"]
-        alive = bool(state) and state[0]["NumLiveDataNodes"] == 1
-        return alive and state[0]["FSState"] == "Operational"
+        # a DataNode that has only just registered has no room to offer yet
+        return bool(state) and state[0]["FSState"] == "Operational" and state[0]["CapacityTotal"]
 
     def read(self, path: str) -> bytes:
         return self._call("GET", path, "OPEN")

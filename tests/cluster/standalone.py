@@ -71,10 +71,12 @@ class Standalone:
         return Machine(f"machine {number}", log, hidden, [*programs, self._conf])
 
     def _worker(self, number: int) -> Daemon:
-        work = f"/tmp/worker{number}"
-        command = [*_start("worker.Worker"), "--host", LOOPBACK, "--cores", "8"]
+        # an address of its own, because executors of one host read each other's disks
+        work, host = f"/tmp/worker{number}", f"127.0.0.{2 + number}"
+        command = [*_start("worker.Worker"), "--host", host, "--cores", "8"]
         command += ["--memory", "8g", "--work-dir", work, "--webui-port", "0", self.url]
         env = self._env | {"SPARK_LOCAL_DIRS": f"{work}/local", "TMPDIR": "/tmp"}
+        env |= {"SPARK_LOCAL_IP": host}
         log = self._folder / f"worker{number}.log"
         return Daemon(f"worker {number}", self.machines[number].inside(command), log, env)
 
