@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,19 @@ def locally(near: Driver, name: str, **changes: Any) -> Path:
     root = str(near.folder)
     content = lake.policy(str(near.folder.parent / "people"), root, name, **changes)
     return lake.write_policy(near.folder / f"{name}.yaml", content)
+
+
+def test_the_workers_share_no_disk(cluster: Standalone, far: Driver, store: Hdfs) -> None:
+    """Rows go through a shuffle from one to the other, and to the store."""
+    for number, machine in enumerate(cluster.machines):
+        assert [path.name for path in machine.disk.glob("worker*")] == [f"worker{number}"]
+        looked = subprocess.run(
+            machine.inside(["ls", store.data]), capture_output=True, check=False
+        )
+        assert looked.returncode != 0, "it sees the disk of the store"
+    query = f"SELECT * FROM parquet.`{SOURCE}` DISTRIBUTE BY name"
+    far.sql(f"INSERT OVERWRITE DIRECTORY '/plain' USING parquet {query}")
+    assert lake.release_on(store, "/plain") == lake.rows_of(lake.files().values())
 
 
 @pytest.mark.parametrize("name", METHODS)
