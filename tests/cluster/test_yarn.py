@@ -49,7 +49,7 @@ def test_the_release_is_that_of_local_mode(
     store.write(f"/policies/{mode}.yaml", json.dumps(there).encode())
     seed = seed_file(tmp_path)
     job = REPOSITORY / "jobs" / "anonymize.py"
-    settings = {"spark.archives": archive, "spark.files": seed}
+    settings = {"spark.yarn.dist.archives": archive, "spark.yarn.dist.files": seed}
     done = yarn.submit(tmp_path, mode, settings, job, f"{store.url}/policies/{mode}.yaml")
     assert done.returncode == 0, done.stderr[-3000:]
     release = lake.release_on(store, f"/yarn/{mode}/release")
