@@ -78,9 +78,11 @@ def test_audit_sweep_and_profile_say_what_they_say_locally(
         grid = ("--k", "3,10", "--release", "centroid,permute", "--out", out, "--json")
         swept = json.loads(driver.run("sweep", policy, *grid).is_ok().out)
         profiled = json.loads(driver.run("profile", source, "--json").is_ok().out)
-        said.append((audited["measures"], swept["cells"], profiled["columns"]))
+        cells = [(one["label"], one["status"], one["measures"]) for one in swept["cells"]]
+        said.append((audited["measures"], cells, profiled["columns"]))
     assert said[0] == said[1]
-    assert {one.mode for one in store.walk("/out/audited/pairs")} <= {"700", "600"}
+    modes = {one.path: one.mode for one in store.walk("/out/audited")}
+    assert modes["/out/audited/pairs"] == modes["/out/audited/runs"] == "700"
 
 
 def test_nothing_private_is_left_on_any_disk(cluster: Standalone, far: Driver) -> None:
