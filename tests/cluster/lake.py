@@ -93,6 +93,9 @@ def release_in(folder: Path) -> Rows:
 
 
 def release_on(store: Hdfs, path: str) -> Rows:
+    """No rows where there is no folder."""
+    if not store.exists(path):
+        return rows_of([])
     found = [one.path for one in store.walk(path) if one.path.endswith(".parquet")]
     return rows_of(map(store.read, found))
 
