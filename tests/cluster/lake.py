@@ -100,6 +100,21 @@ def release_on(store: Hdfs, path: str) -> Rows:
     return rows_of(map(store.read, found))
 
 
+def stray_blocks(store: Hdfs) -> list[Path]:
+    """Blocks on the DataNode's disk with rows that stand in no table, release or pairing."""
+    shown = [one.path for one in store.walk() if one.is_file and _may_hold_rows(one.path)]
+    known = {block for path in shown for block in store.blocks(path)}
+    found = list(private_files(store.data.rglob("blk_*")))
+    assert any(path.name in known for path in found), "the search does not find the table"
+    return [path for path in found if path.name not in known]
+
+
+def _may_hold_rows(path: str) -> bool:
+    if ".sparkanon" in path:
+        return False
+    return path.startswith(("/lake/", "/plain/")) or "/release/" in path or "/pairs/" in path
+
+
 def is_private(content: bytes) -> bool:
     """Whether a row of the table stands in it, or a part of one."""
     return WORD in content or BYTES in content
