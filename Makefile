@@ -5,10 +5,10 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow fuzz lint format bench lock clean
+.PHONY: help setup demo test test-slow cluster-test env.tar.gz fuzz lint format bench lock clean
 
 help:  ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z0-9.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 setup: $(READY)  ## make .venv with pinned dependencies and the sparkanon command
 
@@ -35,6 +35,19 @@ test: setup lint  ## lint, type-check, test (under 12 minutes on 2 cores)
 test-slow: setup  ## the tests that take longer, some 6 minutes
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow
 
+# Without S3 nothing is fetched for it: Amazon's SDK is large.
+S3     ?=
+MOTO   := $(VENV)-moto/bin/moto_server
+cluster-test: setup $(if $(S3),$(MOTO))  ## HDFS, YARN, standalone and what fails there; S3=1: S3, too
+	MOTO_SERVER=$(abspath $(MOTO)) $(BIN)/python -m pytest tests/cluster -m 'cluster$(if $(S3), or s3)'
+
+$(MOTO):
+	$(PYTHON) -m venv $(VENV)-moto
+	$(VENV)-moto/bin/python -m pip install --quiet --disable-pip-version-check 'moto[server]==5.*'
+
+env.tar.gz: setup  ## this Python, sparkanon and what it needs, for spark-submit --archives
+	$(BIN)/python conf/pack.py $@
+
 SECONDS ?= 180
 fuzz: setup  ## types x policies x releases at random; SECONDS=600, FUZZ="--seed 7 --first 3"
 	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $(FUZZ)
@@ -56,4 +69,4 @@ lock: setup  ## write conf/requirements.lock from what is installed
 	$(BIN)/python -m pip freeze --exclude-editable --exclude sparkanon > conf/requirements.lock
 
 clean:  ## remove what make made
-	rm -rf $(VENV) demo runs build dist *.egg-info
+	rm -rf $(VENV) $(VENV)-moto env.tar.gz demo runs build dist *.egg-info
