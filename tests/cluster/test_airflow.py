@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("apache-airflow==3.3.2", "apache-airflow-providers-apache-spark==6.3.4")
 
 
-@pytest.mark.slow  # it downloads Airflow
+@pytest.mark.cluster  # it downloads Airflow
 def test_airflow_reads_the_dag(tmp_path: Path) -> None:
     python = tmp_path / "venv" / "bin" / "python"
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)

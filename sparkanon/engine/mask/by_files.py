@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame
 
 from sparkanon.engine.mask.masking import Batches, BlockFacts, Masked, Masking
 from sparkanon.engine.mask.shared import not_shared
-from sparkanon.engine.mask.stager import Placed, Target, Told
+from sparkanon.engine.mask.stager import Placed, Reported, Target
 from sparkanon.engine.session.session import batches_by_rows
 from sparkanon.engine.session.workers import in_worker, whole_blocks
 from sparkanon.engine.sql.names import BLOCK, GROUP
@@ -150,7 +150,7 @@ class ByFiles:
         self._work = self._table.with_name("work")
         self._last: list[Filed] = []
 
-    def mask(self, placed: Placed, masking: Masking) -> Told:
+    def mask(self, placed: Placed, masking: Masking) -> Reported:
         remove(self._work)
         self._work.mkdir()
         masking = replace(masking, names=placed.names)
@@ -163,7 +163,7 @@ class ByFiles:
         if placed.second is not None and not small:
             last = self._taken_over(placed, mask, first)
         self._last = [one for one in last if one.done]
-        return Told(
+        return Reported(
             small=small,
             done=len(self._last) == len(last),
             errors=loss.merge(one.errors for one in self._last),

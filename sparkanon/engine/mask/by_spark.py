@@ -16,7 +16,7 @@ from pyspark.sql import types as T
 
 from sparkanon.engine.mask.masking import Batches, Masked, Masking
 from sparkanon.engine.mask.shared import not_shared
-from sparkanon.engine.mask.stager import Placed, Target, Told
+from sparkanon.engine.mask.stager import Placed, Reported, Target
 from sparkanon.engine.mask.sums import NUMBER, NUMBERS, Report, Sums, as_cell
 from sparkanon.engine.session.session import batches_by_rows, times_in_micros
 from sparkanon.engine.session.workers import in_worker, whole_blocks
@@ -91,24 +91,26 @@ class BySpark:
         self._target = target
         self._written = target.schema  # of the attempt, with the originals if they are wanted
 
-    def mask(self, placed: Placed, masking: Masking) -> Told:
+    def mask(self, placed: Placed, masking: Masking) -> Reported:
         rows, masking = placed.rows, replace(masking, names=placed.names)
         sums = Sums.of(masking.statistics, placed.blocks, placed.second or placed.blocks)
         if self._target.pairs is not None:
             self._written = self._beside_originals(placed, masking)
         if placed.second is not None:
             rows, masking = _handed_over(rows, masking, sums, placed.second)
-        told = Observation()
+        sums_of_all = Observation()
         masked = rows.mapInArrow(MaskToRows(masking, sums), _with_facts(self._written))
-        masked = masked.observe(told, *(F.expr(sql).alias(n) for n, sql in sums.asked().items()))
+        masked = masked.observe(
+            sums_of_all, *(F.expr(sql).alias(n) for n, sql in sums.asked().items())
+        )
         masked = masked.filter(f"{FACTS} is null").drop(FACTS).toDF(*self._written.names)
         place = self._target.pairs or self._target.table
         _write(masked, place)
-        found = told.get
+        found = sums_of_all.get
         if isinstance(place, Posix) and len(sums.done(found)) > len(list(place.glob("part-*"))):
             raise not_shared()  # an executor wrote on a disk of its own
         handed = sums.done(found) if placed.second is None else sums.handed(found)
-        return Told(
+        return Reported(
             small=frozenset(range(placed.blocks)) - handed,
             done=sums.all_done(found),
             errors=sums.errors(found),

@@ -73,16 +73,16 @@ def stage(cuttings: Cuttings, facts: Facts, policy: Policy, seed: Seed, target: 
         tree = cuttings.tree
         if tree.blocks == 1:
             masking = replace(masking, floor=0)
-        told = stager.mask(_placed(cuttings, masking, promise), masking)
-        if told.small and tree.blocks == 1:
+        reported = stager.mask(_placed(cuttings, masking, promise), masking)
+        if reported.small and tree.blocks == 1:
             raise impossible()
-        if told.done and not told.small:
+        if reported.done and not reported.small:
             stager.keep()
-            return Staged(tree.blocks, told.errors, told.keys)
+            return Staged(tree.blocks, reported.errors, reported.keys)
         # If `small` is empty, blocks of the second round alone cannot keep the constraints. Then
         # the step is repeated without a second round, and blocks that cannot are merged.
-        second = cuttings.second if told.small else None
-        cuttings = replace(cuttings, tree=tree.without(told.small), second=second)
+        second = cuttings.second if reported.small else None
+        cuttings = replace(cuttings, tree=tree.without(reported.small), second=second)
 
 
 def stager_for(sink: Sink | None, target: Target) -> Stager:

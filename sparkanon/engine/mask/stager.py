@@ -43,7 +43,7 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Told:
+class Reported:
     """What the blocks reported, taken together."""
 
     small: frozenset[int]  # blocks that have to be merged with their siblings
@@ -57,7 +57,7 @@ class Stager(Protocol):
 
     def __init__(self, target: Target) -> None: ...
 
-    def mask(self, placed: Placed, masking: Masking) -> Told:
+    def mask(self, placed: Placed, masking: Masking) -> Reported:
         """Mask all blocks; what an earlier attempt wrote is thrown away."""
         ...
 

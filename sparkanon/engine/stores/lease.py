@@ -66,6 +66,6 @@ def is_stale(folder: Place) -> bool:
 def is_old(place: Place, clock: Place) -> bool:
     """Whether a file or folder was not touched for so long that its run counts as dead.
 
-    `clock` is a folder of the same store, by whose clock that is told.
+    `clock` is a folder of the same store, whose clock decides.
     """
     return abs(clock.now() - place.touched()) > STALE
