@@ -3,9 +3,9 @@
 A list of all reports would grow with the table; sums do not. They have to be exact, because Spark
 adds in any order; so errors are counted in whole multiples of a small unit.
 
-Spark hands what it observes to every listener of the session, and the sums hold a hash of all rows,
-by which somebody who knows all but one could try out the last. So each block adds random numbers to
-its own, and the driver, which knows the blocks, takes them away again.
+Spark hands what it observes to every listener of the session, and the sums hold a hash of all
+rows, by which somebody who knows all but one could try out the last. So each block adds random
+numbers to its own, and the driver, which knows the blocks, takes them away again.
 """
 
 from __future__ import annotations
