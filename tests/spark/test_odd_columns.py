@@ -74,7 +74,9 @@ def test_days_that_no_calendar_has_are_refused(
         sparkanon.anonymize(table, given)
 
 
-def test_collated_text_counts_by_its_bytes(spark: SparkSession, tmp_path: Path) -> None:
+def test_collated_text_counts_by_its_bytes(
+    spark: SparkSession, tmp_path: Path, stager: str
+) -> None:
     """With UTF8_LCASE 'a' is 'A': twelve rows would look like one class."""
     text = "cast(if(id % 6 = 0, 'A', if(id % 6 < 3, 'a', 'B')) as string collate UTF8_LCASE)"
     table = spark.range(24).selectExpr(f"{text} as town", "cast(id as string collate UNICODE) s")
@@ -94,7 +96,7 @@ def test_collated_text_counts_by_its_bytes(spark: SparkSession, tmp_path: Path) 
 
 @pytest.mark.parametrize("form", ["parquet", "delta", "table"])
 def test_metadata_of_columns_does_not_travel(
-    spark: SparkSession, tmp_path: Path, form: str
+    spark: SparkSession, tmp_path: Path, form: str, stager: str
 ) -> None:
     secret = {"ml_attr": {"vals": ["Zanzibar", "Timbuktu"]}, "comment": "Zanzibar"}
     table = spark.range(12).select(
@@ -115,7 +117,9 @@ def test_metadata_of_columns_does_not_travel(
         assert b"Zanzibar" not in path.read_bytes()
 
 
-def test_char_and_varchar_keep_their_lengths(spark: SparkSession, tmp_path: Path) -> None:
+def test_char_and_varchar_keep_their_lengths(
+    spark: SparkSession, tmp_path: Path, stager: str
+) -> None:
     spark.sql("drop table if exists short_texts")
     spark.sql("create table short_texts (a int, v varchar(7)) using parquet")
     spark.range(12).selectExpr("cast(id as int) a", "'x' v").write.insertInto("short_texts")

@@ -1,12 +1,11 @@
 """What blocks report, as numbers that Spark adds up while their rows pass by.
 
-A list of all reports would grow with the table, and Spark would evaluate it again after every
-task. Sums do not grow. They have to be exact, because Spark adds in any order; so errors are
-counted in whole multiples of a small unit.
+A list of all reports would grow with the table; sums do not. They have to be exact, because Spark
+adds in any order; so errors are counted in whole multiples of a small unit.
 
-Spark also keeps the sums after every task, on its pages and in event logs, where two of them in a
-row would show what one block reports: a hash of its rows, say. So a block adds random numbers to
-its own, and the driver, which knows the blocks, takes them away from the sum.
+Spark hands what it observes to every listener of the session, and the sums hold a hash of all
+rows, by which somebody who knows all but one could try out the last. So each block adds random
+numbers to its own, and the driver, which knows the blocks, takes them away again.
 """
 
 from __future__ import annotations

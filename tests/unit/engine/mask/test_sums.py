@@ -79,7 +79,7 @@ def test_blocks_that_are_not_done_are_known() -> None:
 
 
 def test_a_sum_shows_nothing_of_a_block(rng: np.random.Generator) -> None:
-    """Spark shows the sums after every task; their numbers are new ones in every run."""
+    """Listeners of the session get the sums; the random numbers in them are new in every run."""
     facts = facts_of(7, rng)
     one, other = (Sums.of(STATISTICS, 8, 8).masked(facts) for _ in range(2))
     for place in range(3, 3 + 2 + len(STATISTICS)):
