@@ -17,6 +17,7 @@ from seeds import seed_file
 from standalone import REPOSITORY
 from yarn import Yarn
 
+pytest_plugins = ["clusters"]
 pytestmark = pytest.mark.cluster
 
 
