@@ -39,7 +39,7 @@ def main() -> None:
         started(progress, step)
 
     terminal.Progress.started = and_tell  # type: ignore[method-assign]
-    Refined.block_rows = BLOCK_ROWS  # type: ignore[assignment, method-assign]
+    usual = Refined.block_rows
     session = get_session(delta="delta" in sys.argv, log=Path("spark.log"))
     tell(ready=True)
     for line in sys.stdin:
@@ -48,6 +48,7 @@ def main() -> None:
             rows = session.sql(order["sql"]).collect()
             tell(rows=[list(row) for row in rows])
             continue
+        Refined.block_rows = BLOCK_ROWS if order["small_blocks"] else usual  # type: ignore
         out, err = io.StringIO(), io.StringIO()
         caught = contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)
         with dying(**order["die"]), caught[0], caught[1]:

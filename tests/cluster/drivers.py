@@ -83,17 +83,24 @@ class Driver:
         *arguments: object,
         die: Mapping[str, Any] | None = None,
         at: Callable[[str], None] = lambda step: None,
+        small_blocks: bool = True,
     ) -> Done:
         """Run a command of sparkanon; `at` hears of every step that starts."""
-        self.ask(*arguments, die=die)
+        self.ask(*arguments, die=die, small_blocks=small_blocks)
         return self.answer(at)
 
     def sql(self, query: str) -> list[list[Any]]:
         self._order({"sql": query})
         return list(self._heard()["rows"])
 
-    def ask(self, *arguments: object, die: Mapping[str, Any] | None = None) -> None:
-        self._order({"arguments": [str(one) for one in arguments], "die": die or {}})
+    def ask(
+        self,
+        *arguments: object,
+        die: Mapping[str, Any] | None = None,
+        small_blocks: bool = True,
+    ) -> None:
+        order = {"arguments": [str(one) for one in arguments], "die": die or {}}
+        self._order(order | {"small_blocks": small_blocks})
 
     def answer(self, at: Callable[[str], None] = lambda step: None) -> Done:
         while said := self._heard():

@@ -16,6 +16,7 @@ from drivers import KILLED, Done, Driver
 from hdfs import Hdfs
 from standalone import Standalone, settings
 
+pytest_plugins = ["clusters"]
 pytestmark = pytest.mark.cluster
 
 PERMUTE = {"release": "permute"}  # draws: what is tried again must draw the same

@@ -14,6 +14,7 @@ from daemons import LOOPBACK, Daemon, free_ports
 from drivers import Driver
 from web import send
 
+pytest_plugins = ["clusters"]
 pytestmark = pytest.mark.s3
 PACKAGES = (
     f"io.delta:delta-spark_4.2_2.13:{version('delta-spark')},org.apache.hadoop:hadoop-aws:3.5.0"

@@ -13,6 +13,7 @@ from drivers import Driver
 from hdfs import Hdfs
 from standalone import Standalone
 
+pytest_plugins = ["clusters"]
 pytestmark = pytest.mark.cluster
 
 HIGH = {"name": "refined", "effort": "high"}  # a second round, across the borders of blocks
