@@ -215,8 +215,7 @@ def test_lost_rows_are_caught_on_the_staged_table(
 
     def losing(*given: Any) -> Any:
         staged = whole(*given)
-        folder = given[4]
-        next(folder.glob("part-*")).unlink()
+        next(given[4].table.glob("part-*")).unlink()
         return staged
 
     monkeypatch.setattr(pipeline, "stage", losing)
