@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as compute
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 from attempts import Outcome, Setting, said
@@ -94,6 +95,13 @@ def run(session: Session, number: int, folder: Path) -> tuple[str, Outcome]:
     return story.__name__, outcome
 
 
+def _with_spark_nan(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Arrow writes nan, which is no number to Spark."""
+    if not pa.types.is_floating(column.type):
+        return column
+    return compute.if_else(compute.is_nan(column), "NaN", column.cast(pa.string()))
+
+
 def _from_csv(rng: Rng, table: Table, plan: Plan, folder: Path) -> None:
     """The same table as a CSV file, if it can hold it; now and then with a line that is wrong."""
     if {q.kind for q in table.quasi} - set(IN_CSV) or {"list", "pack", "blob"} & set(table.roles):
@@ -104,7 +112,8 @@ def _from_csv(rng: Rng, table: Table, plan: Plan, folder: Path) -> None:
     types = {q.name: IN_CSV[q.kind] for q in table.quasi} | _OTHERS
     types["ill"] = "INT" if pa.types.is_integer(rows.schema.field("ill").type) else "STRING"
     path = folder / "people.csv"
-    pc.write_csv(rows, path)
+    written = {n: _with_spark_nan(rows.column(n)) for n in rows.column_names}
+    pc.write_csv(pa.table(written), path)
     if rng.random() < 0.15:  # a line with a name and a category where a number should be
         broken = ",".join(sorted(table.secrets.names | table.secrets.words))
         with path.open("a") as file:
