@@ -209,7 +209,9 @@ def _foresee(plan: Plan, table: Table) -> None:
     policy, must, may = plan.policy, plan.must, plan.may
     nulls, part = policy["nulls"], table.taking_part(policy["nulls"])
     rows = part.rows.num_rows
-    must |= table.flaws - {"infinite"}
+    must |= table.flaws - {"infinite", "weight"}
+    if "weight" in table.flaws and not _are_weights(part.rows.column("w").to_numpy()):
+        must.add("weight")
     must |= {"weak seed"} if policy["seed"]["env"] != SEED else set()
     may |= table.doubts
     if "infinite" in table.flaws and nulls != "drop_row":
@@ -240,6 +242,11 @@ def _foresee(plan: Plan, table: Table) -> None:
         may.add("gate")  # it has no value where all columns are constant
     if "max_linkage_masked_to_original" in policy.get("gates", {}):
         may.add("gate")  # an interval's end is rounded, or all columns are constant
+
+
+def _are_weights(cells: np.ndarray) -> bool:
+    """Of the rows that take part; the one with a wrong weight may have been dropped."""
+    return bool(np.isfinite(cells).all() and (cells >= 0).all())
 
 
 def _foresee_method(plan: Plan, table: Table, part: Table) -> None:
